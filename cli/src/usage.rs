@@ -55,8 +55,8 @@ fn unknown_command(error: &clap::Error) -> Option<&str> {
     }
 }
 
-/// Former names of commands, each with what to type instead.
-const REPLACED: [(&str, &str); 6] = [
+/// Former names of commands, and former options with their command, each with what to type instead.
+const REPLACED: &[(&str, &str)] = &[
     (
         "narrate",
         "`prosescope trace` prints the statements of a run",
@@ -69,19 +69,100 @@ const REPLACED: [(&str, &str); 6] = [
         "gate import",
         "decide in the run itself, with `prosescope approve` or `prosescope reject`; `prosescope view --allow-decisions` shows buttons for it",
     ),
+    ("push", "it is now `prosescope convert RUN --to postgres`"),
+    (
+        "pull",
+        "it is now `prosescope convert postgres:ID --to sqlite`",
+    ),
+    ("exec complete", "it is now `prosescope end EXECUTION`"),
+    ("exec fail", "it is now `prosescope fail EXECUTION TEXT`"),
+    ("exec retry", "it is now `prosescope retry EXECUTION`"),
+    ("exec skip", "it is now `prosescope skip LINE`"),
+    (
+        "exec",
+        "it is now `prosescope begin LINE`, or `prosescope begin --text STATEMENT`",
+    ),
+    ("parallel join", "it is now `prosescope end EXECUTION`"),
+    (
+        "parallel branch",
+        "`prosescope begin LINE` begins a parallel with all of its branches",
+    ),
+    ("parallel", "it is now `prosescope begin LINE`"),
+    ("loop iterate", "it is now `prosescope round EXECUTION`"),
+    ("loop round", "it is now `prosescope round EXECUTION`"),
+    ("loop exit", "it is now `prosescope end EXECUTION`"),
+    ("loop", "it is now `prosescope begin LINE`"),
+    (
+        "import",
+        "`prosescope begin LINE` registers the `use` at a line",
+    ),
+    (
+        "begin --line",
+        "give the line alone: `prosescope begin LINE`",
+    ),
+    ("skip --line", "give the line alone: `prosescope skip LINE`"),
+    ("skip --reason", "it is now `--because TEXT`"),
+    ("end --reason", "it is now `--because TEXT`"),
+    (
+        "end --round",
+        "leave it out: a loop ends with its present round",
+    ),
+    (
+        "begin --round",
+        "`prosescope round EXECUTION` ends the round before",
+    ),
+    (
+        "begin --in",
+        "begin the loop or the call with a command of its own",
+    ),
+    (
+        "begin --close",
+        "`prosescope end` ends what is open before the statement",
+    ),
+    (
+        "begin --branches",
+        "leave it out: the program names the branches, and `--item NAME` begins an item",
+    ),
+    ("begin --override", "leave it out: the program says it"),
+    ("end --binding", "leave it out: the program says it"),
+    (
+        "fail --error",
+        "give the text alone: `prosescope fail EXECUTION TEXT`",
+    ),
+    (
+        "fail --id",
+        "give the number alone: `prosescope fail EXECUTION TEXT`",
+    ),
+    ("put --execution", "it is now `--into EXECUTION`"),
+    (
+        "put --done",
+        "leave it out: a value completes its statement, unless you give --not-done",
+    ),
+    (
+        "brief --execution",
+        "give the number alone: `prosescope brief EXECUTION`",
+    ),
+    ("brief --done", "leave it out: the brief's command says it"),
+    (
+        "finish --status",
+        "give the status alone: `prosescope finish`, `prosescope finish failed`",
+    ),
 ];
 
-/// Returns what to type instead of a former command, given its words.
+/// Returns what to type instead of a former command or option: the entry that the words begin with.
 fn replaced(words: &[String]) -> Option<&'static str> {
-    let name = words.join(" ");
+    let words = words.join(" ");
     let mut names = REPLACED.iter();
-    names.find(|(old, _)| *old == name).map(|(_, now)| *now)
+    let is_it = |old: &str| {
+        let rest = words.strip_prefix(old);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+    };
+    names.find(|(old, _)| is_it(old)).map(|(_, now)| *now)
 }
 
-/// Returns the words of a command line up to a word, without the program's name and options.
-fn until(words: &[String], last: &str) -> Vec<String> {
-    let at = words.iter().position(|word| word == last);
-    let words = words.iter().take(at.map_or(0, |at| at + 1)).skip(1);
+/// Returns the words of a command line without the program's name and options.
+fn plain(words: &[String]) -> Vec<String> {
+    let words = words.iter().skip(1);
     words
         .filter(|word| !word.starts_with('-'))
         .cloned()
@@ -132,7 +213,7 @@ pub(crate) fn advised(mut error: clap::Error, words: &[String]) -> clap::Error {
     match error.kind() {
         ErrorKind::InvalidSubcommand => {
             let tip = unknown_command(&error)
-                .and_then(|word| replaced(&until(words, word)).or_else(|| instead(word)));
+                .and_then(|word| replaced(&plain(words)).or_else(|| instead(word)));
             if let Some(tip) = tip {
                 tips = vec![tip.to_owned().into()];
                 error.remove(ContextKind::SuggestedSubcommand);
@@ -142,10 +223,21 @@ pub(crate) fn advised(mut error: clap::Error, words: &[String]) -> clap::Error {
         ErrorKind::ArgumentConflict => {
             error.remove(ContextKind::Usage);
         }
-        ErrorKind::UnknownArgument if wrong == "--round" => {
-            let own = "`prosescope loop iterate` ends the current round; `prosescope exec run` and `prosescope loop exit` take --round";
-            tips = vec![own.to_owned().into()];
+        ErrorKind::InvalidValue
+            if wrong == "[STATUS]" && words.iter().any(|word| is_like_run(word)) =>
+        {
+            tips = vec!["name the run with `--run`".into()];
+        }
+        ErrorKind::UnknownArgument if let Some(tip) = former_option(&wrong, words) => {
+            tips = vec![tip.to_owned().into()];
             error.remove(ContextKind::SuggestedArg);
+            error.remove(ContextKind::Usage);
+        }
+        ErrorKind::UnknownArgument
+            if wrong.starts_with('-') && plain(words).first().is_some_and(|of| of == "fail") =>
+        {
+            let tip = "write a text that begins with `-` behind `--`: `prosescope fail EXECUTION -- \"- TEXT\"`";
+            tips = vec![tip.into()];
             error.remove(ContextKind::Usage);
         }
         ErrorKind::UnknownArgument if is_run_of(&wrong, words) => {
@@ -175,6 +267,12 @@ pub(crate) fn advised(mut error: clap::Error, words: &[String]) -> clap::Error {
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
     }
     error
+}
+
+/// Returns what to type instead of a former option of a command.
+fn former_option(option: &str, words: &[String]) -> Option<&'static str> {
+    let command = plain(words).into_iter().next()?;
+    replaced(&[command, option.to_owned()])
 }
 
 /// Returns the command that the words call.
@@ -246,7 +344,7 @@ fn text(error: &clap::Error) -> String {
         Some(ContextValue::String(arg)) if arg.contains("EXECUTION") => {
             "expected the number of an execution; `prosescope trace` lists the executions"
         }
-        Some(ContextValue::String(arg)) if arg.starts_with("--line") => {
+        Some(ContextValue::String(arg)) if arg.starts_with("--line") || arg.contains("LINE") => {
             "expected the number of a line in the program"
         }
         Some(ContextValue::String(arg)) if arg.starts_with("--port") => {

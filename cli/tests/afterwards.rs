@@ -58,11 +58,11 @@ impl Project {
     /// Begins and completes the statement at a line of the program. `put` contains the arguments of `prosescope put`,
     /// which writes the statement's value.
     fn session(&self, line: &str, put: &[&str]) {
-        let begun = self.does("exec begin --line", &[line]);
+        let begun = self.does("begin", &[line]);
         let id = begun.lines().next().unwrap_or_default();
         match put {
-            [] => self.does("put --anon --done --execution", &[id]),
-            put => self.does("put --done --execution", &[&[id], put].concat()),
+            [] => self.does("put --anon --into", &[id]),
+            put => self.does("put --into", &[&[id], put].concat()),
         };
     }
 
@@ -93,8 +93,8 @@ fn what_an_ended_run_left_open_is_abandoned_everywhere() {
             "session \"One\"\nparallel:\n  a = session \"A\"\n  b = session \"B\"\n",
         );
         project.session("1", &[]);
-        project.does("parallel run --line 2", &[]);
-        project.does("finish --status failed", &[]);
+        project.does("begin 2", &[]);
+        project.does("finish failed", &[]);
         let state = project.does("state r", &[]);
         let marks: Vec<&str> = state
             .lines()
@@ -114,8 +114,8 @@ fn what_an_ended_run_left_open_is_abandoned_everywhere() {
 #[test]
 fn a_state_file_says_abandoned_and_is_read_so() {
     let project = Project::new("filesystem", "session \"One\"\nsession \"Two\"\n");
-    project.does("exec begin --line 1", &[]);
-    project.does("finish --status failed", &[]);
+    project.does("begin 1", &[]);
+    project.does("finish failed", &[]);
     let folder = project.path("read");
     fs::create_dir(&folder).expect("made");
     let state = fs::read(project.path(".prose/runs/r/state.md")).expect("read");
@@ -135,10 +135,10 @@ fn a_value_of_its_call_is_the_result_of_an_import() {
             "output o = session \"F\"\n",
         )
         .expect("written");
-        project.does("exec begin --line 2", &[]);
-        project.does("import add research", &[]);
-        project.does("put f --execution 1 --done", &[]);
-        project.does("finish --status completed", &[]);
+        project.does("begin 2", &[]);
+        project.does("begin 1", &[]);
+        project.does("put f --into 1", &[]);
+        project.does("finish", &[]);
         assert_eq!(project.issues(), [""; 0], "{form}");
     }
 }
@@ -154,10 +154,10 @@ fn an_import_that_gave_nothing_is_without_a_result() {
             "output o = session \"F\"\n",
         )
         .expect("written");
-        project.does("import add research", &[]);
-        project.does("exec begin --line 2", &[]);
-        project.does("exec complete 1", &[]);
-        project.does("finish --status completed", &[]);
+        project.does("begin 1", &[]);
+        project.does("begin 2", &[]);
+        project.does("end 1", &[]);
+        project.does("finish", &[]);
         assert_eq!(
             project.issues(),
             ["warning import-without-result"],
@@ -176,16 +176,16 @@ fn what_went_another_way_at_its_second_attempt_is_no_finding() {
     for form in FORMS {
         let project = Project::new(form, program);
         for line in ["3", "4", "5"] {
-            project.does("exec run --line", &[line]);
+            project.does("begin", &[line]);
         }
         for id in ["3", "2", "1"] {
-            project.does("exec fail --error boom", &[id]);
+            project.does("fail", &[id, "boom"]);
         }
-        project.does("finish --status failed", &[]);
+        project.does("finish failed", &[]);
         assert_eq!(project.issues(), [""; 0], "{form}");
         project.does("resume --begin", &[]);
-        project.does("exec retry 1", &[]);
-        project.does("exec run --line", &["6"]);
+        project.does("retry 1", &[]);
+        project.does("begin 6", &[]);
         project.session("7", &[]);
         assert_eq!(project.issues(), [""; 0], "{form}");
     }
@@ -197,8 +197,8 @@ fn agents_shows_a_segment_in_one_line() {
         let program = "agent captain:\n  persist: true\nresume: captain\n  prompt: \"Review\"\n";
         let project = Project::new(form, program);
         fs::write(project.path("seg"), "line one\nline two\n").expect("written");
-        project.does("exec begin --line 3", &[]);
-        project.does("put --anon --execution 1 --done --segment seg", &[]);
+        project.does("begin 3", &[]);
+        project.does("put --anon --into 1 --segment seg", &[]);
         let said = project.does("agents r", &[]);
         assert!(said.contains("line one line two\n"), "{said}");
     }
@@ -209,8 +209,8 @@ fn a_state_file_of_ours_agrees_with_the_rows_after_a_join_by_force() {
     let program =
         "parallel for it in [\"a\", \"b\"]:\n  let r = session \"One\"\nsession \"Last\"\n";
     let project = Project::new("filesystem", program);
-    project.does("parallel run --line 1 --branches a,b", &[]);
-    project.does("parallel join --force 1", &[]);
+    project.does("begin 1", &[]);
+    project.does("end --force 1", &[]);
     let state = fs::read_to_string(project.path(".prose/runs/r/state.md")).expect("read");
     let mark = state.lines().find(|line| line.starts_with("parallel for"));
     assert!(
@@ -228,15 +228,12 @@ fn what_a_forced_end_left_open_is_abandoned() {
     let program = "parallel:\n  a = session \"A\"\n  b = session \"B\"\nrepeat 2:\n  session \"L\"\nif **x**:\n  session \"I\"\nsession \"Last\"\n";
     for form in FORMS {
         let project = Project::new(form, program);
-        project.does("parallel run --line 1", &[]);
-        project.does("parallel join --force", &[]);
-        project.does("loop begin --line 4", &[]);
-        project.does("exec begin --line 5", &[]);
-        project.does("loop exit --force", &[]);
-        let block = project.does("exec begin --line 6", &[]);
-        let block = block.lines().next().unwrap_or_default().to_owned();
-        project.does("exec begin --line 7", &[]);
-        project.does("exec complete --force", &[&block]);
+        for (outer, inner) in [("1", None), ("4", Some("5")), ("6", Some("7"))] {
+            let begun = project.does("begin", &[outer]);
+            let id = begun.lines().next().unwrap_or_default();
+            inner.inspect(|line| drop(project.does("begin", &[line])));
+            project.does("end --force", &[id]);
+        }
         let state = project.does("state r", &[]);
         assert!(!state.contains("EXECUTING"), "{state}");
         assert_eq!(state.matches("(abandoned)").count(), 4, "{state}");
@@ -244,7 +241,7 @@ fn what_a_forced_end_left_open_is_abandoned() {
         assert!(!trace.contains("stands here"), "{trace}");
         assert_eq!(trace.matches("◌ abandoned").count(), 4, "{trace}");
         let (_, next) = project.tries("next");
-        assert!(next.contains("--line 8"), "{next}");
+        assert!(next.contains("begin 8"), "{next}");
         // The session of a statement that was ended by force may still write its value.
         let forced = ["note recorded-by-force"; 3];
         let all = [&["warning rounds-missing"][..], &forced].concat();

@@ -36,20 +36,19 @@ fn done(dir: &Path, args: &str) -> String {
     text
 }
 
-/// Returns a folder with a run `r`, recorded by these commands. `$n` in a command stands for the output of the n-th command.
+/// Returns a folder with a run `r`, recorded by these commands. `$n` in a command stands for the first line that the n-th command printed.
 fn project(form: &str, commands: &[&str]) -> tempfile::TempDir {
     let dir = tempfile::tempdir().expect("a folder");
     fs::write(dir.path().join("p.prose"), PROGRAM).expect("written");
     done(dir.path(), &format!("init p.prose --id r --state {form}"));
     let mut printed: Vec<String> = Vec::new();
     for command in commands {
-        let run = match command.starts_with("finish") {
-            true => "r",
-            false => "--run r",
-        };
-        let mut command = format!("{command} {run}");
+        let mut command = format!("{command} --run r");
         for (nth, text) in printed.iter().enumerate() {
-            command = command.replace(&format!("${}", nth + 1), text.trim());
+            command = command.replace(
+                &format!("${}", nth + 1),
+                text.lines().next().unwrap_or_default(),
+            );
         }
         printed.push(done(dir.path(), &command));
     }
@@ -57,7 +56,7 @@ fn project(form: &str, commands: &[&str]) -> tempfile::TempDir {
 }
 
 /// The commands that record everything before the program's gate.
-const PLANNED: [&str; 2] = ["exec begin --line 1", "exec complete $1"];
+const PLANNED: [&str; 2] = ["begin 1", "end $1"];
 
 #[test]
 fn the_first_lines_say_how_it_stands_what_is_left_and_what_to_do() {
@@ -75,7 +74,7 @@ fn the_first_lines_say_how_it_stands_what_is_left_and_what_to_do() {
             ],
         ),
         (
-            &["exec begin --line 1"],
+            &["begin 1"],
             [
                 "● Running at line 1: session \"Plan\"",
                 "4 statements, from line 1 on",
@@ -91,11 +90,7 @@ fn the_first_lines_say_how_it_stands_what_is_left_and_what_to_do() {
             ],
         ),
         (
-            &[
-                PLANNED[0],
-                "exec fail $1 --error lost",
-                "finish --status failed",
-            ],
+            &[PLANNED[0], "fail $1 lost", "finish failed"],
             [
                 "✗ Failed at line 1: session \"Plan\"",
                 "4 statements, from line 1 on",
@@ -103,7 +98,7 @@ fn the_first_lines_say_how_it_stands_what_is_left_and_what_to_do() {
             ],
         ),
         (
-            &[PLANNED[0], "finish --status interrupted"],
+            &[PLANNED[0], "finish interrupted"],
             [
                 "■ Interrupted at line 1: session \"Plan\"",
                 "4 statements, from line 1 on",
@@ -111,7 +106,7 @@ fn the_first_lines_say_how_it_stands_what_is_left_and_what_to_do() {
             ],
         ),
         (
-            &[PLANNED[0], PLANNED[1], "finish --status completed --force"],
+            &[PLANNED[0], PLANNED[1], "finish --force"],
             [
                 "✓ Completed",
                 "the run's output report is missing",
@@ -123,7 +118,7 @@ fn the_first_lines_say_how_it_stands_what_is_left_and_what_to_do() {
                 PLANNED[0],
                 PLANNED[1],
                 "put report --file p.prose",
-                "finish --status completed --force",
+                "finish --force",
             ],
             [
                 "✓ Completed",
@@ -274,11 +269,15 @@ fn a_silent_run_is_to_be_checked_before_it_is_resumed_and_a_pipe_gets_the_whole_
 
 #[test]
 fn a_brief_does_not_name_the_row_of_a_database() {
+    if needs::faketime().is_none() {
+        return;
+    }
     let dir = tempfile::tempdir().expect("a folder");
     fs::write(dir.path().join("p.prose"), "let plan = session \"Plan\"\n").expect("written");
     done(dir.path(), "init p.prose --id r --state sqlite");
-    let brief = done(dir.path(), "exec run --line 1 --run r");
-    assert!(brief.starts_with("1\n\nYour task:"), "{brief}");
+    done(dir.path(), "begin 1 --run r");
+    let brief = done(dir.path(), "brief 1 --run r");
+    assert!(brief.starts_with("Your task:"), "{brief}");
     assert!(brief.contains(".prose/runs/r/state.db\n"), "{brief}");
     assert!(!brief.contains("bindings table"), "{brief}");
 }

@@ -21,8 +21,7 @@ impl Project {
     /// Creates a run `r1` that waits at a gate, which has a deadline of one second.
     fn new(form: &str) -> Project {
         let dir = tempfile::tempdir().expect("a folder");
-        let program =
-            "parallel:\n  session \"A\"\nloop:\n  session \"B\"\napprove g:\n  prompt: \"Go?\"\n";
+        let program = "parallel:\n  session \"A\"\nloop:\n  session \"B\"\napprove g:\n  prompt: \"Go?\"\nuse \"@a/x\"\n";
         fs::write(dir.path().join("p.prose"), program).expect("written");
         let project = Project { dir };
         project.said(0, &[], &["init", "p.prose", "--id", "r1", "--state", form]);
@@ -81,9 +80,10 @@ fn commands_that_record_refuse_a_time_of_the_environment() {
     let commands: &[&[&str]] = &[
         &["init", "p.prose"],
         &["put", "x", "--run", "r1"],
-        &["exec", "begin", "--line", "1", "--run", "r1"],
-        &["parallel", "begin", "--line", "1", "--run", "r1"],
-        &["loop", "begin", "--line", "3", "--run", "r1"],
+        &["begin", "1", "--run", "r1"],
+        &["begin", "2", "--run", "r1"],
+        &["begin", "3", "--run", "r1"],
+        &["begin", "7", "--run", "r1"],
         &["gate", "create", "h", "--run", "r1", "--prompt", "Go?"],
         &["approve", "r1", "g", "--as", "me"],
         &["approve", "r1", "g", "--as", "me", "--record-timeout"],
@@ -94,16 +94,8 @@ fn commands_that_record_refuse_a_time_of_the_environment() {
         &[
             "agent", "segment", "add", "a", "--prompt", "p", "--run", "r1",
         ],
-        &[
-            "import",
-            "add",
-            "x",
-            "https://p.prose.md/@a/x",
-            "--run",
-            "r1",
-        ],
         &["resume", "r1", "--begin"],
-        &["finish", "r1", "--status", "failed"],
+        &["finish", "failed", "--run", "r1"],
         &["clean", "r1", "--force", "--yes"],
         &["check", "r1", "--fix"],
         &["workflow", "start", "--input", "Hello"],

@@ -34,25 +34,27 @@ impl Project {
 
     /// Records a run whose output is `letter`. If `letter` is `None`, the statement of the output fails.
     fn record(&self, id: &str, form: &str, plan: &str, letter: Option<&str>) {
+        // Returns the first line of the output, which for `begin` is the number.
         let go = |args: &[&str], input: &str| {
             let args = [args, &["--run", id]].concat();
-            self.run(0, &args, input).0.trim_end().to_owned()
+            let said = self.run(0, &args, input).0;
+            said.lines().next().unwrap_or_default().to_owned()
         };
         self.run(0, &["init", "p.prose", "--id", id, "--state", form], "");
         go(&["put", "topic"], "bees");
-        let first = go(&["exec", "begin", "--line", "3"], "");
-        go(&["put", "plan", "--execution", &first, "--done"], plan);
-        let second = go(&["exec", "begin", "--line", "4"], "");
-        go(&["put", "draft", "--execution", &second, "--done"], "text");
-        let third = go(&["exec", "begin", "--line", "6"], "");
+        let first = go(&["begin", "3"], "");
+        go(&["put", "plan", "--into", &first], plan);
+        let second = go(&["begin", "4"], "");
+        go(&["put", "draft", "--into", &second], "text");
+        let third = go(&["begin", "6"], "");
         match letter {
             Some(letter) => {
-                go(&["put", "letter", "--execution", &third, "--done"], letter);
-                go(&["finish", "--status", "completed"], "");
+                go(&["put", "letter", "--into", &third], letter);
+                go(&["finish"], "");
             }
             None => {
-                go(&["exec", "fail", &third, "--error", "No network"], "");
-                go(&["finish", "--status", "failed"], "");
+                go(&["fail", &third, "No network"], "");
+                go(&["finish", "failed"], "");
             }
         }
     }

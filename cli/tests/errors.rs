@@ -32,15 +32,14 @@ fn said(dir: &Path, code: i32, args: &[&str]) -> String {
 fn project() -> tempfile::TempDir {
     let dir = tempfile::tempdir().expect("a folder");
     let at = dir.path();
-    let program = "let research = session \"Find\"\n\ngate publish:\n  prompt: \"Publish?\"\n";
+    let program = "let research = session \"Find\"\n\ngate publish:\n  prompt: \"Publish?\"\nuse \"./tool.prose\" as tool\n";
     fs::write(at.join("p.prose"), program).expect("written");
     for args in [
         &["init", "p.prose", "--id", RUN][..],
-        &["exec", "begin", "--line", "1"],
+        &["begin", "1"],
         &["put", "research", "--file", "p.prose"],
         &["put", "deep", "--file", "p.prose"],
-        &["import", "add", "tool", "./tool.prose"],
-        &["exec", "complete", "1", "--binding", "research"],
+        &["begin", "5"],
         &[
             "gate", "create", "publish", "--prompt", "Publish?", "--line", "3",
         ],
@@ -188,12 +187,12 @@ fn a_wrong_name_is_told_with_what_was_expected_and_what_is_near() {
             ],
         ),
         (
-            &["exec", "complete", "abc"],
+            &["end", "abc"],
             2,
             &["'abc'", "expected the number of an execution"],
         ),
         (
-            &["loop", "exit", "abc"],
+            &["round", "abc"],
             2,
             &["expected the number of an execution"],
         ),
@@ -203,7 +202,7 @@ fn a_wrong_name_is_told_with_what_was_expected_and_what_is_near() {
             &["expected the number of an execution"],
         ),
         (
-            &["exec", "begin", "--line", "x"],
+            &["begin", "x"],
             2,
             &["'x'", "expected the number of a line in the program"],
         ),
@@ -274,15 +273,15 @@ fn with_json_an_error_is_one_object_on_the_last_line_of_standard_error() {
             "Usage: prosescope show",
         ),
         (
-            &["finish"],
+            &["skip"],
             2,
             "usage",
             None,
-            "the following required arguments were not provided: --status <STATUS>",
+            "the following required arguments were not provided: <LINE>",
             "Usage:",
         ),
         (
-            &["finish", "--status", "complete"],
+            &["finish", "complete"],
             2,
             "usage",
             None,
@@ -290,7 +289,7 @@ fn with_json_an_error_is_one_object_on_the_last_line_of_standard_error() {
             "a similar value exists: 'completed'",
         ),
         (
-            &["exec", "complete", "x"],
+            &["end", "x"],
             2,
             "usage",
             None,
@@ -306,7 +305,7 @@ fn with_json_an_error_is_one_object_on_the_last_line_of_standard_error() {
             "",
         ),
         (
-            &["exec", "complete", "1"],
+            &["end", "1"],
             4,
             "refused",
             Some("execution-closed"),
@@ -389,12 +388,12 @@ fn the_advice_on_a_wrong_command_line_can_be_followed() {
             None,
         ),
         (
-            &["exec", "begin", "--line", "-1"],
+            &["begin", "-1"],
             "expected the number of a line in the program",
             None,
         ),
         (
-            &["exec", "begin", "--line", "99999999999"],
+            &["begin", "99999999999"],
             "expected the number of a line in the program",
             None,
         ),
@@ -404,12 +403,12 @@ fn the_advice_on_a_wrong_command_line_can_be_followed() {
             None,
         ),
         (
-            &["exec", "fail", "1", "--error", "- it broke"],
+            &["retry", "1", "--error", "- it broke"],
             "unexpected argument",
             Some("as `--error=VALUE`"),
         ),
         (
-            &["exec", "fail", "1", "--error", "-broken"],
+            &["retry", "1", "--error", "-broken"],
             "unexpected argument",
             Some("as `--error=VALUE`"),
         ),
@@ -417,14 +416,20 @@ fn the_advice_on_a_wrong_command_line_can_be_followed() {
         // `--error`.
         (&["finish", "--vacuum", "-x"], "unexpected argument", None),
         (
-            &["exec", "fail", "1", "--error", "--json"],
+            &["retry", "1", "--error", "--json"],
             "a value is required for '--error <TEXT>'",
             None,
         ),
         (
-            &["exec", "begin", "--round"],
+            &["begin", "--round"],
             "unexpected argument '--round'",
-            Some("`prosescope loop iterate` ends the current round"),
+            Some("`prosescope round EXECUTION` ends the round before"),
+        ),
+        // `finish` took the run as its first argument before.
+        (
+            &["finish", "r", "--vacuum"],
+            "invalid value 'r' for '[STATUS]'",
+            Some("name the run with `--run`"),
         ),
         (
             &["audit", "--all", "--run", "x"],
@@ -445,7 +450,7 @@ fn the_advice_on_a_wrong_command_line_can_be_followed() {
         }
     }
     // A negative number is parsed as a value, not as an option. No execution has such a number.
-    said(dir.path(), 3, &["exec", "complete", "-1"]);
+    said(dir.path(), 3, &["end", "-1"]);
     said(dir.path(), 3, &["get", "research", "--from", "-7"]);
     said(dir.path(), 0, &["search", "-3"]);
 }
@@ -459,14 +464,14 @@ fn a_brief_is_for_what_a_subagent_carries_out() {
     fs::write(dir.path().join("p.prose"), program).expect("written");
     let run = said(dir.path(), 0, &["init", "p.prose"]);
     assert_eq!(run, "", "its id is on standard output");
-    said(dir.path(), 0, &["parallel", "run", "--line", "1"]);
+    said(dir.path(), 0, &["begin", "1"]);
     for (id, code, what) in [
         ("1", 4, "a parallel"),
         ("2", 0, ""),
         ("3", 0, ""),
         ("9", 3, "no execution 9"),
     ] {
-        let said = said(dir.path(), code, &["brief", "--execution", id]);
+        let said = said(dir.path(), code, &["brief", id]);
         assert!(said.contains(what), "{id}: {said}");
     }
 }
@@ -512,7 +517,7 @@ fn what_people_type_instead_of_a_command_works_or_is_answered() {
     }
 }
 
-/// A former command's name is refused with what to type now. Other commands of that name do not run.
+/// A former command or option is refused with what to type now. Other commands of that name do not run.
 #[test]
 fn a_former_command_names_its_successor() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -524,11 +529,96 @@ fn a_former_command_names_its_successor() {
         (&["licenses"], "`prosescope help licenses`"),
         (&["events", "tail", "x"], "`prosescope workflow events`"),
         (&["serve", "--json"], "`prosescope workflow serve`"),
+        (&["gate", "import", "x"], "decide in the run itself"),
+        (&["exec", "begin", "--line", "1"], "`prosescope begin LINE`"),
+        (
+            &["exec", "begin", "session \"A\""],
+            "`prosescope begin LINE`",
+        ),
+        (
+            &["exec", "run", "--in", "1", "--line", "2"],
+            "`prosescope begin LINE`",
+        ),
+        (&["exec", "complete", "1"], "`prosescope end EXECUTION`"),
+        (
+            &["exec", "fail", "1", "--error", "x"],
+            "`prosescope fail EXECUTION TEXT`",
+        ),
+        (&["exec", "retry", "1"], "`prosescope retry EXECUTION`"),
+        (&["exec", "skip", "--line", "1"], "`prosescope skip LINE`"),
+        (&["exec", "skip", "1"], "`prosescope skip LINE`"),
+        (&["exec"], "`prosescope begin LINE`"),
+        (
+            &["parallel", "run", "--line", "1"],
+            "`prosescope begin LINE`",
+        ),
+        (
+            &["parallel", "begin", "--line", "1"],
+            "`prosescope begin LINE`",
+        ),
+        (
+            &["parallel", "branch", "1", "a"],
+            "`prosescope begin LINE` begins a parallel with all of its branches",
+        ),
+        (&["parallel", "join"], "`prosescope end EXECUTION`"),
+        (&["parallel"], "`prosescope begin LINE`"),
+        (&["loop", "begin", "--line", "1"], "`prosescope begin LINE`"),
+        (&["loop", "iterate"], "`prosescope round EXECUTION`"),
+        (&["loop", "round", "1"], "`prosescope round EXECUTION`"),
+        (
+            &["loop", "exit", "1", "--reason", "x"],
+            "`prosescope end EXECUTION`",
+        ),
+        (&["loop"], "`prosescope begin LINE`"),
+        (
+            &["import", "add", "x"],
+            "`prosescope begin LINE` registers the `use`",
+        ),
+        (&["begin", "--line", "1"], "`prosescope begin LINE`"),
+        (&["skip", "--line", "1"], "`prosescope skip LINE`"),
+        (&["skip", "1", "--reason", "x"], "`--because TEXT`"),
+        (&["end", "1", "--reason", "x"], "`--because TEXT`"),
+        (
+            &["end", "1", "--round"],
+            "a loop ends with its present round",
+        ),
+        (
+            &["begin", "--round", "1"],
+            "`prosescope round EXECUTION` ends the round before",
+        ),
+        (
+            &["fail", "1", "--error", "x"],
+            "`prosescope fail EXECUTION TEXT`",
+        ),
+        (
+            &["fail", "--id", "1", "x"],
+            "`prosescope fail EXECUTION TEXT`",
+        ),
+        (&["put", "x", "--execution", "1"], "`--into EXECUTION`"),
+        (&["put", "x", "--done"], "unless you give --not-done"),
+        (
+            &["brief", "--execution", "1"],
+            "`prosescope brief EXECUTION`",
+        ),
+        (&["brief", "1", "--done"], "the brief's command says it"),
+        (
+            &["finish", "--status", "failed"],
+            "`prosescope finish failed`",
+        ),
+        (
+            &["finish", "r", "--status", "failed"],
+            "`prosescope finish failed`",
+        ),
     ] {
         let out = prose(dir.path(), words);
         let said = String::from_utf8_lossy(&out.stderr).into_owned();
         assert_eq!(out.status.code(), Some(2), "{words:?}: {said}");
         assert!(said.contains(now), "{words:?}: {said}");
+        let out = prose(dir.path(), &[words, &["--json"]].concat());
+        let error: Value = serde_json::from_slice(&out.stderr).expect("JSON");
+        let hints = error["error"]["hints"].as_array().expect("an array");
+        let is_now = |hint: &Value| hint.as_str().is_some_and(|hint| hint.contains(now));
+        assert!(hints.iter().any(is_now), "{words:?}: {error}");
     }
     let out = prose(dir.path(), &["help", "vm"]);
     assert!(

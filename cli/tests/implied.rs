@@ -55,71 +55,70 @@ fn a_statement_that_did_not_begin_is_skipped_by_its_line() {
     let dir = project();
     for form in FORMS {
         let ask = |code, line: &str| prose(dir.path(), form, code, line);
-        assert_eq!(
-            ask(0, "exec skip --line 1 --reason unneeded"),
-            "1 skipped\n"
-        );
+        assert_eq!(ask(0, "skip 1 --because unneeded"), "1 skipped\n");
         let said = ask(0, "next");
-        assert!(said.contains("loop begin --line 3"), "{said}");
+        assert!(said.contains("begin 3"), "{said}");
         let said = ask(0, "trace --json");
         assert!(said.contains("\"skipped\""), "{said}");
         assert!(ask(0, "check").contains("nothing found"));
         // A statement that may not begin yet cannot be skipped either. The refused command records nothing.
-        let said = ask(4, "exec skip --line 4");
+        let said = ask(4, "skip 4");
         assert!(said.contains("lies in the loop of line 3"), "{said}");
-        let said = ask(2, "exec skip --line 3");
-        assert!(said.contains("`prosescope loop begin --line 3`"), "{said}");
-        let said = ask(2, "exec skip");
-        assert!(said.contains("<EXECUTION|--line <N>>"), "{said}");
-        for more in ["--line 1", "--item x", "--parent 1"] {
-            let said = ask(2, &format!("exec skip 1 {more}"));
-            assert!(said.contains("cannot be used with"), "{said}");
-        }
-        let said = ask(0, "exec begin --line 1");
+        // A loop is skipped as a whole.
+        assert!(ask(0, "skip 3").ends_with(" skipped\n"));
+        assert!(ask(0, "next").contains("begin 6"));
+        assert!(ask(0, "check").contains("nothing found"));
+        let said = ask(2, "skip");
+        assert!(said.contains("<LINE>"), "{said}");
+        // If a statement of the line is open, this statement is skipped.
+        let said = ask(0, "begin 1");
         let begun = said.lines().next().unwrap_or_default();
-        let said = ask(4, "exec skip --line 1");
-        assert!(said.contains("is still open"), "{said}");
-        assert_eq!(
-            ask(0, &format!("exec skip {begun}")),
-            format!("{begun} skipped\n")
-        );
+        assert_eq!(ask(0, "skip 1"), format!("{begun} skipped\n"));
+        let said = ask(0, "trace --json");
+        assert!(!said.contains("\"executing\""), "{said}");
     }
 }
 
 #[test]
-fn put_done_completes_the_one_statement_that_is_open() {
+fn a_value_completes_the_open_statement_that_writes_it() {
     let dir = project();
     for form in FORMS {
         let ask = |code, line: &str| prose(dir.path(), form, code, line);
-        let said = ask(3, "put a --file p.prose --done");
+        let said = ask(3, "put --anon --file p.prose");
         assert!(said.contains("no statement is open"), "{said}");
-        assert!(said.contains("`prosescope exec run --line N`"), "{said}");
-        let a = ask(0, "exec begin --line 1");
-        // The command line contains another binding than the open statement writes.
-        let said = ask(4, "put z --file p.prose --done");
+        assert!(said.contains("`prosescope begin LINE`"), "{said}");
+        let said = ask(0, "begin 1");
+        let a = said.lines().next().unwrap_or_default();
+        // The open statement writes another binding than the command line contains.
+        let said = ask(4, &format!("put z --file p.prose --into {a}"));
         assert!(said.contains("whose statement writes a"), "{said}");
         ask(3, "get z");
-        let said = ask(0, "put a --file p.prose --done");
+        // Without a number, this value belongs to the root, and the statement stays open.
+        let said = ask(0, "put z --file p.prose");
+        assert!(!said.contains("Completed"), "{said}");
+        let said = ask(0, "put a --file p.prose");
         assert!(
-            said.contains(&format!("Completed: execution {}", a.trim())),
+            said.contains(&format!("Completed: execution {a}")),
             "{said}"
         );
-        // Without the number of a loop, the commands end the innermost loop, and the outer loop stays open. `loop
-        // round` is another name of `loop iterate`.
-        ask(0, "loop begin --line 3");
-        ask(0, "exec begin --line 4");
-        ask(0, "put b --file p.prose --done");
-        assert!(ask(0, "loop round").contains("iteration 1/3"));
-        ask(0, "exec skip --line 4");
-        ask(0, "loop exit --round");
-        // With two open branches, it is ambiguous which execution writes the value.
-        ask(0, "parallel run --line 6");
-        let said = ask(4, "put x --file p.prose --done");
+        // Without the number of a loop, the commands end the innermost loop.
+        ask(0, "begin 3");
+        ask(0, "begin 4");
+        ask(0, "put b --file p.prose");
+        assert!(ask(0, "round").contains("iteration 1/3"));
+        ask(0, "skip 4");
+        ask(0, "end");
+        // With two open branches, it is ambiguous which execution writes a value without a name.
+        ask(0, "begin 6");
+        let said = ask(4, "put --anon --file p.prose");
         assert!(said.contains("more than one statement is open"), "{said}");
-        assert!(said.contains("`--execution ID`"), "{said}");
+        assert!(said.contains("`--into ID`"), "{said}");
+        ask(3, "get anon_001");
+        let said = ask(0, "put y --file p.prose");
+        assert!(said.contains("Completed: execution"), "{said}");
         ask(3, "get x");
-        ask(0, "finish --status failed");
-        let said = ask(4, "put x --file p.prose --done");
+        ask(0, "finish failed");
+        let said = ask(4, "put x --file p.prose");
         assert!(said.contains("is failed already"), "{said}");
     }
 }
@@ -134,23 +133,23 @@ fn a_try_ends_after_its_handler() {
     for form in FORMS {
         let ask = |code, line: &str| prose(dir.path(), form, code, line);
         let id = |said: String| said.lines().next().unwrap_or_default().to_owned();
-        let tried = id(ask(0, "exec begin --line 1"));
-        let failed = id(ask(0, "exec begin --line 2"));
-        ask(0, &format!("exec fail {failed} --error no"));
-        let handler = id(ask(0, "exec begin --line 3"));
-        let inner = id(ask(0, "exec begin --line 4"));
-        let said = ask(0, "put --anon --file p.prose --done");
+        let tried = id(ask(0, "begin 1"));
+        let failed = id(ask(0, "begin 2"));
+        ask(0, &format!("fail {failed} no"));
+        let handler = id(ask(0, "begin 3"));
+        let inner = id(ask(0, "begin 4"));
+        let said = ask(0, "put --anon --file p.prose");
         assert!(
             said.contains(&format!("Completed: execution {inner}")),
             "{said}"
         );
-        let said = ask(4, &format!("exec complete {tried}"));
+        let said = ask(4, &format!("end {tried}"));
         assert!(
             said.contains(&format!("execution {handler} is open (catch as e:)")),
             "{said}"
         );
-        assert_eq!(ask(0, "exec complete"), format!("{handler} completed\n"));
-        assert_eq!(ask(0, "exec complete"), format!("{tried} completed\n"));
+        assert_eq!(ask(0, "end"), format!("{handler} completed\n"));
+        assert_eq!(ask(0, "end"), format!("{tried} completed\n"));
     }
 }
 
@@ -160,17 +159,17 @@ fn of_two_ways_one_is_taken_in_a_branch_too() {
     let ways = "if **x**:\n  session \"A\"\nelse:\n  session \"B\"\n";
     let inside = ways.replace("if", "  if").replace("else", "  else");
     let inside = inside.replace("  session", "    session");
-    for (program, begin, lines) in [
+    for (program, item, lines) in [
         (ways.to_owned(), None, [1, 3]),
         (
             format!("parallel:\n{inside}  session \"C\"\n"),
-            Some("parallel run --line 1"),
+            Some("branch_1"),
             [2, 4],
         ),
         // Each item of a `parallel for` may take another branch.
         (
             format!("parallel for i in all:\n{inside}  session \"C\"\n"),
-            Some("parallel run --line 1 --branches p,q"),
+            Some("p"),
             [2, 4],
         ),
     ] {
@@ -178,18 +177,16 @@ fn of_two_ways_one_is_taken_in_a_branch_too() {
             let dir = project_of(&program);
             for form in FORMS {
                 let ask = |code, line: &str| prose(dir.path(), form, code, line);
-                begin.inspect(|begin| drop(ask(0, begin)));
-                let own = match begin {
-                    Some(begin) if begin.contains("p,q") => " --item p",
-                    Some(_) => " --item branch_1",
-                    None => "",
-                };
-                ask(0, &format!("exec begin --line {first}{own}"));
-                let said = ask(4, &format!("exec begin --line {other}{own}"));
+                let own = item.map_or(String::new(), |item| {
+                    ask(0, "begin 1");
+                    format!(" --item {item}")
+                });
+                ask(0, &format!("begin {first}{own}"));
+                let said = ask(4, &format!("begin {other}{own}"));
                 let says = format!("line {other} is an alternative to line {first}");
                 assert!(said.contains(&says), "{program}{said}");
-                if own.ends_with('p') {
-                    ask(0, &format!("exec begin --line {other} --item q"));
+                if item == Some("p") {
+                    ask(0, &format!("begin {other} --item q"));
                 }
             }
         }
@@ -202,11 +199,11 @@ fn a_failed_run_goes_on_by_the_commands_that_resume_prints() {
     let dir = project_of("block b(p):\n  session \"In {p}\"\ndo b(\"v\")\n");
     for form in FORMS {
         let ask = |code, line: &str| prose(dir.path(), form, code, line);
-        ask(0, "exec begin --line 3");
-        ask(0, "exec begin --line 2");
-        ask(0, "exec fail 2 --error boom");
-        ask(0, "exec fail 1 --error boom");
-        ask(0, "finish --status failed");
+        ask(0, "begin 3");
+        ask(0, "begin 2");
+        ask(0, "fail 2 boom");
+        ask(0, "fail 1 boom");
+        ask(0, "finish failed");
         let said = ask(0, "resume");
         assert!(said.contains("boom") && said.contains("line 2"), "{said}");
         let commands: Vec<&str> = said
@@ -217,7 +214,7 @@ fn a_failed_run_goes_on_by_the_commands_that_resume_prints() {
         for command in commands {
             ask(0, command);
         }
-        assert!(ask(0, "next").contains("exec run --line 2"));
+        assert!(ask(0, "next").contains("begin 2"));
     }
 }
 
@@ -229,8 +226,8 @@ fn an_input_on_the_way_is_asked_for_until_it_is_there() {
     );
     for form in FORMS {
         let ask = |code, line: &str| prose(dir.path(), form, code, line);
-        ask(0, "exec begin --line 1");
-        ask(0, "exec complete 1");
+        ask(0, "begin 1");
+        ask(0, "end 1");
         for (line, name) in [(2, "topic"), (3, "level")] {
             let said = ask(0, "resume");
             assert!(said.contains(&format!("line {line} comes next")), "{said}");
@@ -239,7 +236,7 @@ fn an_input_on_the_way_is_asked_for_until_it_is_there() {
         }
         let said = ask(0, "resume");
         assert!(said.contains("line 4 comes next"), "{said}");
-        assert!(ask(0, "next").contains("exec run --line 4"));
+        assert!(ask(0, "next").contains("begin 4"));
     }
 }
 
@@ -252,20 +249,20 @@ fn rows_of_one_text_and_values_without_names_keep_their_place() {
     );
     for form in FORMS {
         let ask = |code, line: &str| prose(dir.path(), form, code, line);
-        ask(0, "parallel run --line 1");
+        ask(0, "begin 1");
         for branch in [3, 2] {
             ask(
                 0,
-                &format!("put --anon --file p.prose --execution {branch}"),
+                &format!("put --anon --file p.prose --into {branch} --not-done"),
             );
-            ask(0, &format!("exec complete {branch}"));
+            ask(0, &format!("end {branch}"));
         }
         let said = ask(0, "bindings");
         assert!(said.contains("written by #2"), "{said}");
         assert!(said.contains("written by #3"), "{said}");
-        ask(0, "parallel join");
-        ask(0, "parallel run --line 4");
-        ask(0, "parallel run --line 5");
+        ask(0, "end");
+        ask(0, "begin 4");
+        ask(0, "begin 5");
         let said = ask(0, "trace");
         assert!(!said.contains('?'), "{said}");
         let said = ask(0, "check");
@@ -283,19 +280,19 @@ fn a_gate_of_its_own_is_not_taken_for_the_programs() {
         let ask = |code, line: &str| prose(dir.path(), form, code, line);
         ask(0, "gate create g0 --prompt Go?");
         ask(0, &format!("approve {form} g0 --as joe"));
-        assert!(ask(0, "next").contains("exec run --line 1"));
-        ask(0, "exec begin --line 1");
-        ask(0, "exec complete");
+        assert!(ask(0, "next").contains("begin 1"));
+        ask(0, "begin 1");
+        ask(0, "end");
         ask(0, "gate create g9 --prompt Deploy?");
         ask(0, &format!("approve {form} g9 --as joe"));
         let said = ask(0, "trace");
         assert!(said.contains("approve g9:"), "{said}");
         assert!(!said.contains("line 2"), "{said}");
-        assert!(ask(0, "next").contains("gate create --line 2"));
+        assert!(ask(0, "next").contains("begin 2"));
         assert!(ask(0, "resume").contains("line 2 comes next"));
-        ask(0, "gate create --line 2");
+        ask(0, "begin 2");
         ask(0, &format!("approve {form} check_it --as joe"));
-        assert!(ask(0, "next").contains("exec run --line 4"));
+        assert!(ask(0, "next").contains("begin 4"));
         // Rejecting a gate that the VM added stops the run, as for a gate of the program.
         ask(0, "gate create last --prompt Deploy? --on-reject stop");
         ask(0, &format!("reject {form} last --as joe --reason no"));
@@ -316,11 +313,11 @@ fn next_names_the_run_and_decides_no_gate() {
     for form in FORMS {
         let ask = |code, line: &str| prose(dir.path(), form, code, line);
         let named = ask(0, &format!("next {form}"));
-        let command = format!("prosescope exec run --line 1 --run {form}\n");
+        let command = format!("prosescope begin 1 --run {form}\n");
         assert!(named.starts_with(&command), "{named}");
-        assert!(ask(0, "next").starts_with("prosescope exec run --line 1\n"));
-        ask(0, "exec run --line 1");
-        ask(0, "exec complete");
+        assert!(ask(0, "next").starts_with("prosescope begin 1\n"));
+        ask(0, "begin 1");
+        ask(0, "end");
         ask(0, "gate create --line 2");
         for said in [ask(0, "next"), ask(0, &format!("next {form}"))] {
             let lines: Vec<&str> = said
@@ -330,10 +327,13 @@ fn next_names_the_run_and_decides_no_gate() {
             assert_eq!(lines, [format!("prosescope gate wait {form} go")]);
         }
         ask(0, &format!("approve {form} go --as joe"));
-        ask(0, "exec run --line 5");
+        let said = ask(0, "begin 5");
+        let begun = said.lines().next().unwrap_or_default();
         let named = ask(0, &format!("next {form}"));
         assert!(
-            named.contains(&format!("--done --run {form} < FILE")),
+            named.starts_with(&format!(
+                "prosescope put b --into {begun} --run {form} < FILE\n"
+            )),
             "{named}"
         );
     }
@@ -368,7 +368,7 @@ fn a_value_that_is_probably_a_slip_is_noted() {
             said.contains("note: the program does not contain the name research"),
             "{said}"
         );
-        assert!(!ask("put --anon --file value").contains("note"));
+        assert!(!ask("put --anon --not-done --file value").contains("note"));
     }
 }
 
@@ -386,7 +386,7 @@ fn the_first_row_of_equal_texts_has_its_line() {
             let said = ask(0, "check");
             assert!(!said.contains("guessed-tie"), "{said}");
         };
-        ask(0, "parallel begin --line 4");
+        ask(0, "begin 4");
         sure();
         let said = ask(0, "trace --json");
         assert!(
@@ -394,14 +394,13 @@ fn the_first_row_of_equal_texts_has_its_line() {
             "{said}"
         );
         // A branch whose body is a block, such as a loop, contains the statements in that block.
-        ask(0, "parallel branch 1 branch_2");
-        ask(0, "loop begin --line 6");
+        ask(0, "begin 6");
         sure();
     }
     let dir = project_of("session \"same\"\nsession \"same\"\n");
     for form in FORMS {
         let ask = |code, line: &str| prose(dir.path(), form, code, line);
-        ask(0, "exec begin --line 1");
+        ask(0, "begin 1");
         let said = ask(0, "trace");
         assert!(!said.contains('?'), "{said}");
         assert!(ask(0, "check").contains("nothing found"));
@@ -416,32 +415,22 @@ fn a_construct_is_not_completed_with_a_value() {
     for form in FORMS {
         let ask = |code, line: &str| prose(dir.path(), form, code, line);
         let id = |said: String| said.lines().next().unwrap_or_default().to_owned();
-        for (line, begin, end) in [
-            (1, "exec begin", "exec complete"),
-            (3, "exec begin", "exec complete"),
-            (6, "exec begin", "exec complete"),
-            (8, "loop begin", "loop exit"),
-            (10, "parallel begin", "parallel join"),
-        ] {
-            let open = id(ask(0, &format!("{begin} --line {line}")));
+        for (line, force) in [(1, ""), (3, ""), (6, ""), (8, ""), (10, " --force")] {
+            let open = id(ask(0, &format!("begin {line}")));
             for name in ["--anon", "z"] {
-                let put = format!("put {name} --file p.prose --done --execution {open}");
+                let put = format!("put {name} --file p.prose --into {open}");
                 let said = ask(4, &put);
-                assert!(said.contains(&format!("prosescope {end} {open}")), "{said}");
+                assert!(said.contains(&format!("prosescope end {open}")), "{said}");
                 assert!(
                     said.contains(&format!("the first is line {}", line + 1)),
                     "{said}"
                 );
             }
             assert!(ask(0, "bindings").contains("no values"));
-            let end = match end {
-                "exec complete" => "exec complete".to_owned(),
-                end => format!("{end} --force"),
-            };
-            ask(0, &end);
+            ask(0, &format!("end {open}{force}"));
         }
-        ask(0, "exec begin --line 3 --force");
-        let said = ask(4, "put --anon --file p.prose --done");
+        ask(0, "begin 3 --force");
+        let said = ask(4, "put --anon --file p.prose");
         assert!(said.contains("the first is line 4"), "{said}");
     }
 }

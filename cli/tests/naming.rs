@@ -145,13 +145,8 @@ fn a_gate_is_decided_in_a_run_that_was_named() {
     assert_eq!(gates.trim(), "[]");
     // The gate was decided above, so another decision is refused.
     told(at, None, 4, &["approve", RUN, "publish"]);
-    told(at, Some(RUN), 0, &["finish", "--status", "failed"]);
-    told(
-        at,
-        None,
-        0,
-        &["finish", "--run", OTHER, "--status", "failed"],
-    );
+    told(at, Some(RUN), 0, &["finish", "failed"]);
+    told(at, None, 0, &["finish", "failed", "--run", OTHER]);
 }
 
 #[test]

@@ -51,6 +51,11 @@ impl Project {
     }
 }
 
+/// Returns the first line of an output, which for `begin` is the number.
+fn first_line(said: &str) -> String {
+    said.lines().next().unwrap_or_default().to_owned()
+}
+
 /// Returns the line of a text that contains a word.
 #[track_caller]
 fn line<'a>(text: &'a str, part: &str) -> &'a str {
@@ -68,18 +73,22 @@ fn a_value_is_shown_at_the_statement_that_was_under_way_when_it_was_written() {
     for form in FORMS {
         let project = Project::new("let draft = session \"Write\"\ndraft = session \"Shorten\"\n");
         let go = |time: &str, args: &str, input: &str| {
-            project.done(time, &format!("{args} --run r"), input)
+            first_line(&project.done(time, &format!("{args} --run r"), input))
         };
         project.done(
             "10:00:00",
             &format!("init p.prose --id r --state {form}"),
             "",
         );
-        let first = go("10:00:00", "exec begin --line 1", "");
-        go("10:00:20", &format!("put draft --execution {first}"), "one");
-        go("10:00:30", &format!("exec complete {first}"), "");
-        let second = go("10:01:18", "exec begin --line 2", "");
-        go("10:01:50", &format!("exec fail {second} --error lost"), "");
+        let first = go("10:00:00", "begin 1", "");
+        go(
+            "10:00:20",
+            &format!("put draft --into {first} --not-done"),
+            "one",
+        );
+        go("10:00:30", &format!("end {first}"), "");
+        let second = go("10:01:18", "begin 2", "");
+        go("10:01:50", &format!("fail {second} lost"), "");
 
         let trace = project.done("11:00:00", "trace r", "");
         assert!(line(&trace, "Write").contains("→ draft"), "{form}: {trace}");
@@ -99,9 +108,13 @@ fn a_value_is_shown_at_the_statement_that_was_under_way_when_it_was_written() {
         assert_eq!(*wrote(1), serde_json::json!([]), "{form}");
 
         // The second value replaces the first, which becomes history.
-        let third = go("10:02:00", "exec begin --line 2", "");
-        go("10:02:10", &format!("put draft --execution {third}"), "two");
-        go("10:02:20", &format!("exec complete {third}"), "");
+        let third = go("10:02:00", "begin 2", "");
+        go(
+            "10:02:10",
+            &format!("put draft --into {third} --not-done"),
+            "two",
+        );
+        go("10:02:20", &format!("end {third}"), "");
         let trace = project.done("11:00:00", "trace r", "");
         let first = line(&trace, "Write");
         assert!(
@@ -121,12 +134,14 @@ fn a_converted_run_names_the_same_frames_around_its_values() {
     let program = "block outer():\n  loop (max: 2):\n    do inner()\nblock inner():\n  let x = session \"Find\"\ndo outer()\n";
     let project = Project::new(program);
     project.done("10:00:00", "init p.prose --id r --state filesystem", "");
-    let go = |args: &str, input: &str| project.done("10:00:00", &format!("{args} --run r"), input);
-    let outer = go("exec begin --line 6", "");
-    let of_loop = go(&format!("loop begin --line 2 --parent {outer}"), "");
-    let inner = go(&format!("exec begin --line 3 --parent {of_loop}"), "");
-    let x = go(&format!("exec begin --line 5 --parent {inner}"), "");
-    go(&format!("put x --execution {x}"), "found");
+    let go = |args: &str, input: &str| {
+        first_line(&project.done("10:00:00", &format!("{args} --run r"), input))
+    };
+    let outer = go("begin 6", "");
+    let of_loop = go(&format!("begin 2 --parent {outer}"), "");
+    let inner = go(&format!("begin 3 --parent {of_loop}"), "");
+    let x = go(&format!("begin 5 --parent {inner}"), "");
+    go(&format!("put x --into {x} --not-done"), "found");
     let file = |run: &str| {
         let path = format!(".prose/runs/{run}/bindings/x__{inner}.md");
         fs::read_to_string(project.path(&path)).expect("a binding")
@@ -149,18 +164,19 @@ fn an_empty_database_beside_a_run_in_files_is_ignored() {
     for begun in [false, true] {
         let project = Project::new("let x = session \"Find\"\n");
         project.done("10:00:00", "init p.prose --id r --state filesystem", "");
-        let go =
-            |args: &str, input: &str| project.done("10:00:00", &format!("{args} --run r"), input);
+        let go = |args: &str, input: &str| {
+            first_line(&project.done("10:00:00", &format!("{args} --run r"), input))
+        };
         if begun {
-            go("exec begin --line 1", "");
+            go("begin 1", "");
         }
         fs::write(project.path(".prose/runs/r/state.db"), "").expect("written");
         let id = match begun {
             true => "1".to_owned(),
-            false => go("exec begin --line 1", ""),
+            false => go("begin 1", ""),
         };
-        go(&format!("put x --execution {id}"), "found");
-        go(&format!("exec complete {id}"), "");
+        go(&format!("put x --into {id} --not-done"), "found");
+        go(&format!("end {id}"), "");
         assert_eq!(project.done("10:00:01", "get x --run r", ""), "found");
         let said = project.done("10:00:01", "check r", "");
         assert!(said.contains("stray-database"), "{said}");
@@ -196,7 +212,7 @@ fn an_empty_database_alone_is_an_error_and_not_an_empty_run() {
         "check r",
         "convert r --to filesystem",
         "put x --run r",
-        "exec begin --line 1 --run r",
+        "begin 1 --run r",
         "agent memory get a --run r",
     ] {
         let (said, error) = project.run(5, "10:00:01", args, "");
@@ -230,42 +246,44 @@ fn check_is_silent_about_what_prose_itself_has_just_written() {
             &format!("init p.prose --id r --state {form}"),
             "",
         );
-        let go =
-            |args: &str, input: &str| project.done("10:00:01", &format!("{args} --run r"), input);
+        let go = |args: &str, input: &str| {
+            first_line(&project.done("10:00:01", &format!("{args} --run r"), input))
+        };
         let silent = |when: &str| {
             let said = project.done("10:00:02", "check r --deny warnings", "");
             assert!(!said.contains("warning"), "{form}, {when}: {said}");
         };
         let put = |name: &str, execution: &str| {
-            go(&format!("put {name} --execution {execution}"), "v");
+            go(&format!("put {name} --into {execution} --not-done"), "v");
             silent(&format!("put {name}"));
         };
         go("put topic", "t");
         silent("an input before anything began");
-        let x = go("exec begin --line 4", "");
+        let x = go("begin 4", "");
         put("x", &x);
         put("more", &x);
-        go(&format!("put more --execution {x} --kind output"), "v");
-        silent("the same with another kind");
-        go(&format!("exec complete {x}"), "");
-        let unnamed = go("exec begin --line 5", "");
-        put("--anon", &unnamed);
-        go(&format!("exec complete {unnamed}"), "");
-        let parallel = go("parallel begin --line 6 --branches a", "");
-        let branch = go(&format!("parallel branch {parallel} a --line 7"), "");
-        put("a", &branch);
-        go(&format!("exec complete {branch}"), "");
-        go(&format!("parallel join {parallel}"), "");
-        let of_loop = go("loop begin --line 8", "");
-        let draft = go(&format!("exec begin --line 9 --parent {of_loop}"), "");
-        put("draft", &draft);
-        go(&format!("exec complete {draft}"), "");
-        go(&format!("loop exit {of_loop}"), "");
-        let frame = go("exec begin --line 10", "");
-        put(
-            "r",
-            &go(&format!("exec begin --line 3 --parent {frame}"), ""),
+        go(
+            &format!("put more --into {x} --kind output --not-done"),
+            "v",
         );
+        silent("the same with another kind");
+        go(&format!("end {x}"), "");
+        let unnamed = go("begin 5", "");
+        put("--anon", &unnamed);
+        go(&format!("end {unnamed}"), "");
+        let parallel = go("begin 6", "");
+        // The branch began with its parallel, under the next number.
+        let branch = (parallel.parse::<i64>().expect("a number") + 1).to_string();
+        put("a", &branch);
+        go(&format!("end {branch}"), "");
+        go(&format!("end {parallel}"), "");
+        let of_loop = go("begin 8", "");
+        let draft = go(&format!("begin 9 --parent {of_loop}"), "");
+        put("draft", &draft);
+        go(&format!("end {draft}"), "");
+        go(&format!("end {of_loop}"), "");
+        let frame = go("begin 10", "");
+        put("r", &go(&format!("begin 3 --parent {frame}"), ""));
     }
 }
 
@@ -286,7 +304,7 @@ fn check_reports_values_that_the_index_will_never_name() {
     written("");
     assert!(told().contains("binding-not-indexed"), "{}", told());
     fs::remove_file(&file).expect("removed");
-    project.done("10:00:01", "finish r --status completed", "");
+    project.done("10:00:01", "finish --run r", "");
     written("updated: 2026-01-15T10:00:00Z\n");
     assert!(told().contains("binding-not-indexed"), "{}", told());
 }
@@ -400,10 +418,10 @@ fn a_statement_that_is_tried_again_shows_why_its_last_attempt_failed() {
             "",
         );
         let go = |args: &str| project.done("10:00:01", &format!("{args} --run r"), "");
-        let x = go("exec begin --line 1");
+        let x = first_line(&go("begin 1"));
         for (attempt, error) in [(2, "lost"), (3, "refused")] {
-            go(&format!("exec fail {x} --error {error}"));
-            go(&format!("exec retry {x}"));
+            go(&format!("fail {x} {error}"));
+            go(&format!("retry {x}"));
             let shown = project.done("10:00:02", "show r", "");
             let (_, positions) = shown.split_once("Where it stands").expect("a position");
             assert!(positions.contains(error), "{form}: {shown}");
@@ -501,11 +519,10 @@ fn three() -> (Project, String) {
         (2, "completed", "10:00:02", "10:05:02"),
         (3, "failed", "10:05:02", "10:05:32"),
     ] {
-        let begin = format!("exec begin --line {number}");
-        let id = project.done(from, &begin, "");
+        let id = first_line(&project.done(from, &format!("begin {number}"), ""));
         let end = match status {
-            "failed" => format!("exec fail {id} --error limit"),
-            _ => format!("exec complete {id}"),
+            "failed" => format!("fail {id} limit"),
+            _ => format!("end {id}"),
         };
         project.done(to, &end, "");
     }

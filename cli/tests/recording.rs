@@ -128,15 +128,15 @@ fn a_finished_run_is_made_small_as_often_as_one_wants() {
     for form in FORMS {
         let project = Project::new();
         project.init("r", form);
-        // `finish` does not guess how the run ended.
-        let said = project.prose(2, &["finish", "r", "--vacuum"]);
-        assert!(said.contains("--status"), "{said}");
-        project.prose(0, &["finish", "r", "--status", "completed"]);
+        // `finish --vacuum` does not guess how the run ended.
+        let said = project.prose(2, &["finish", "--run", "r", "--vacuum"]);
+        assert!(said.contains("how does it end?"), "{said}");
+        project.prose(0, &["finish", "--run", "r"]);
         let ended = files(&project.path(".prose/runs/r"));
         for args in [
-            &["finish", "r", "--vacuum"][..],
-            &["finish", "r", "--status", "completed", "--vacuum"],
-            &["finish", "r", "--vacuum"],
+            &["finish", "--run", "r", "--vacuum"][..],
+            &["finish", "completed", "--run", "r", "--vacuum"],
+            &["finish", "--vacuum", "--run", "r"],
         ] {
             assert!(project.prose(0, args).contains("completed"), "{form}");
             if form == "filesystem" {
@@ -144,12 +144,11 @@ fn a_finished_run_is_made_small_as_often_as_one_wants() {
             }
         }
         for args in [
-            &["finish", "r", "--status", "failed", "--vacuum"][..],
-            &["finish", "r", "--status", "completed"],
+            &["finish", "failed", "--run", "r", "--vacuum"][..],
+            &["finish", "--run", "r"],
         ] {
             project.prose(4, args);
         }
-        project.prose(2, &["finish", "r"]);
         assert!(
             project.prose(0, &["show", "r"]).contains("Completed"),
             "{form}"
@@ -163,17 +162,9 @@ fn a_handle_is_of_one_source() {
         let project = Project::new();
         project.init("r", form);
         let add = |code: i32, source: &str| {
-            let args = [
-                "import",
-                "add",
-                "r",
-                source,
-                "--program",
-                "p.prose",
-                "--run",
-                "r",
-            ];
-            project.prose(code, &args)
+            let statement = format!("use \"{source}\" as r");
+            let args = ["begin", "--text", &statement, "--program", "p.prose"];
+            project.prose(code, &[&args[..], &["--run", "r"]].concat())
         };
         add(0, "https://p.prose.md/@alice/research");
         let before = files(&project.path(".prose/runs/r"));
@@ -198,17 +189,9 @@ fn the_program_of_an_import_is_kept_in_both_forms() {
         project.init("r", form);
         let sub = "let deep = session \"Only in the import\"\n";
         fs::write(project.path("sub.prose"), sub).expect("written");
-        let args = [
-            "import",
-            "add",
-            "r",
-            "./lib/research.prose",
-            "--program",
-            "sub.prose",
-            "--run",
-            "r",
-        ];
-        project.prose(0, &args);
+        let statement = "use \"./lib/research.prose\" as r";
+        let args = ["begin", "--text", statement, "--program", "sub.prose"];
+        project.prose(0, &[&args[..], &["--run", "r"]].concat());
         let kept = project.path(".prose/runs/r/imports/r--research/program.prose");
         assert_eq!(fs::read_to_string(kept).expect("kept"), sub, "{form}");
         // Commands open the nested run like any run, and the JSON of the outer run contains its path.
@@ -244,15 +227,8 @@ fn no_file_is_called_as_windows_devices_are() {
         assert_eq!(files(&project.path(".prose/runs")) == before, code == 2);
         // A handle must not contain two dashes. In the name of a nested run, such as `handle--slug`, two dashes end
         // the handle.
-        let args = [
-            "import",
-            "add",
-            "con",
-            "https://p.prose.md/@a/aux",
-            "--run",
-            form,
-        ];
-        project.prose(0, &args);
+        let statement = "use \"https://p.prose.md/@a/aux\" as con";
+        project.prose(0, &["begin", "--text", statement, "--run", form]);
     }
 }
 
@@ -329,7 +305,7 @@ fn a_dotted_name_gets_the_binding_of_an_import() {
                 .expect("written");
             fs::write(project.path("value"), "the finding").expect("written");
             project.init("r", form);
-            let mut add = vec!["import", "add", "research", "./sub.prose", "--run", "r"];
+            let mut add = vec!["begin", "1", "--run", "r"];
             if copy {
                 add.extend(["--program", "sub.prose"]);
             }
@@ -447,12 +423,12 @@ fn what_a_branch_holds_runs_in_that_branch() {
     for form in FORMS {
         project.prose(0, &["init", "p.prose", "--state", form, "--id", form]);
         // Execution 1 is the parallel block; 2, 3 and 4 are its branches.
-        project.prose(0, &["parallel", "run", "--line", "1", "--run", form]);
+        project.prose(0, &["begin", "1", "--run", form]);
         for (words, parent) in [
-            ("loop begin --line 2", 2),
-            ("exec begin --line 3", 5),
+            ("begin 2", 2),
+            ("begin 3", 5),
             ("gate create --line 4", 3),
-            ("exec begin --line 7", 4),
+            ("begin 7", 4),
         ] {
             let args: Vec<&str> = words.split(' ').collect();
             let elsewhere = if parent == 3 { "2" } else { "3" };
@@ -493,16 +469,13 @@ fn the_calls_around_a_failure_begin_again_one_after_the_other() {
     let project = taken_up(run);
     for execution in ["2", "6", "12", "16", "19", "22"] {
         let next = project.prose(0, &["next", "--run", run]);
-        let retry = format!("prosescope exec retry {execution}");
+        let retry = format!("prosescope retry {execution}");
         assert!(next.starts_with(&retry), "{execution}: {next}");
-        project.prose(0, &["exec", "retry", execution, "--run", run]);
+        project.prose(0, &["retry", execution, "--run", run]);
     }
     // The program allows no attempt beyond the third, so the failure passes to the enclosing call.
     let next = project.prose(0, &["next", "--run", run]);
-    assert!(
-        next.starts_with("prosescope exec fail 22 --error TEXT"),
-        "{next}"
-    );
+    assert!(next.starts_with("prosescope fail 22 TEXT"), "{next}");
     assert!(next.contains("execution 26 failed 3 of 3 times"), "{next}");
     assert!(!next.contains("retry"), "{next}");
 }
@@ -516,16 +489,18 @@ fn a_construct_that_ends_without_its_work_is_noted() {
         fs::write(project.path("p.prose"), program).expect("written");
         let run = project.prose(0, &["init", "p.prose", "--state", form]);
         let prose = |args: &[&str]| project.prose(0, &[args, &["--run", run.trim()]].concat());
-        prose(&["loop", "begin", "--line", "1"]);
-        let left = prose(&["loop", "exit", "1", "--round"]);
+        prose(&["begin", "1"]);
+        prose(&["begin", "2"]);
+        prose(&["end"]);
+        let left = prose(&["end", "1"]);
         assert!(
             left.contains(
                 "execution 1 ended, but the program counts 2 rounds, and the record has 1"
             ),
             "{left}"
         );
-        prose(&["exec", "run", "--line", "3"]);
-        let last = prose(&["exec", "run", "--line", "5", "--close"]);
+        prose(&["begin", "3"]);
+        let last = prose(&["end"]);
         assert!(last.contains("nothing is recorded of its body"), "{last}");
     }
 }
@@ -549,7 +524,7 @@ fn the_program_is_listed_with_line_numbers_and_results() {
         let project = Project::new();
         fs::write(project.path("p.prose"), "session \"A\"\nsession \"B\"\n").expect("written");
         let run = project.prose(0, &["init", "p.prose", "--state", form]);
-        project.prose(0, &["exec", "run", "--line", "1", "--run", run.trim()]);
+        project.prose(0, &["begin", "1", "--run", run.trim()]);
         let listed = project.prose(0, &["program", run.trim()]);
         let lines = "1 ● session \"A\"  ← executing\n2 · session \"B\"  ← not reached\n";
         assert_eq!(listed, lines);
@@ -581,34 +556,26 @@ fn a_run_that_a_model_wrote_by_hand_goes_on_in_its_innermost_call() {
     .expect("written");
     // Before a command records the run, its executions have no rows, but the numbers that `next` prints are known.
     let next = project.prose(0, &["next", run]);
-    let open = next.split_once("--execution ").expect("an execution").1;
+    let open = next.split_once("--into ").expect("an execution").1;
     let open = open.split(' ').next().expect("a number");
     let node = project.prose(0, &["trace", run, "--node", open]);
     assert!(node.contains("let cost = session: engineer"), "{node}");
-    let brief = project.prose(0, &["brief", "--execution", open, "--run", run]);
+    let brief = project.prose(0, &["brief", open, "--run", run]);
     assert!(brief.contains("put cost"), "{brief}");
     let begun = project.prose(0, &["resume", run, "--begin"]);
     assert!(!begun.contains("last sign of life"), "{begun}");
     std::fs::write(project.path("value"), "120 kW").expect("written");
     let next = project.prose(0, &["next", run]);
-    let open = next.split_once("--execution ").expect("an execution").1;
+    let open = next.split_once("--into ").expect("an execution").1;
     let open = open.split(' ').next().expect("a number");
     project.prose(
         0,
         &[
-            "put",
-            "cost",
-            "--execution",
-            open,
-            "--done",
-            "--file",
-            "value",
-            "--run",
-            run,
+            "put", "cost", "--into", open, "--file", "value", "--run", run,
         ],
     );
     let next = project.prose(0, &["next", run]);
-    assert!(next.contains("exec run --line 35"), "{next}");
+    assert!(next.contains("begin 35"), "{next}");
     let trace = project.prose(0, &["trace", run]);
     let frame = trace
         .lines()
@@ -633,26 +600,22 @@ fn a_parallel_that_waits_for_the_first_goes_on_after_a_failed_branch() {
             let args: Vec<&str> = command.split(' ').collect();
             project.prose(0, &[&args[..], &["--run", form]].concat())
         };
-        run("parallel begin --line 1");
-        let id = run("parallel branch 1 a");
-        run(&format!("exec fail {} --error no", id.trim()));
+        // The branches a, b and c are the executions 2, 3 and 4.
+        run("begin 1");
+        run("fail 2 no");
         let next = run("next");
-        assert!(next.starts_with("prosescope parallel branch 1 b"), "{next}");
-        assert!(!next.contains("parallel join"), "{next}");
+        assert!(next.starts_with("prosescope put c --into 4"), "{next}");
+        assert!(!next.contains("prosescope end"), "{next}");
         // The failure is allowed, so neither page asks to repair it or to repeat the branch.
         for page in [&["show", form][..], &["resume", form]] {
             let shown = project.prose(0, page);
             assert!(!shown.contains("remove the cause"), "{shown}");
-            assert!(!shown.contains("exec retry"), "{shown}");
+            assert!(!shown.contains("retry"), "{shown}");
         }
-        let id = run("parallel branch 1 b");
-        run(&format!(
-            "put b --execution {} --file value --done",
-            id.trim()
-        ));
+        run("put b --into 3 --file value");
         let next = run("next");
-        assert!(next.starts_with("prosescope parallel join 1"), "{next}");
-        assert!(next.contains("prosescope parallel branch 1 c"), "{next}");
-        run("parallel join 1");
+        assert!(next.starts_with("prosescope end 1"), "{next}");
+        assert!(next.contains("put c --into 4"), "{next}");
+        run("end 1");
     }
 }

@@ -99,7 +99,7 @@ fn of_two_stores_none_is_chosen() {
     let dir = project();
     let at = dir.path();
     prose(at, 0, &put("folder"));
-    prose(at, 0, &["exec", "begin", "--line", "1", "--run", "folder"]);
+    prose(at, 0, &["begin", "1", "--run", "folder"]);
     let base = at.join(".prose/runs/base/state.db");
     fs::copy(base, at.join(".prose/runs/folder/state.db")).expect("copied");
     for run in ["folder", ".prose/runs/folder"] {
@@ -135,29 +135,28 @@ fn every_command_that_writes_says_to_which_run() {
     let at = dir.path();
     fs::write(
         at.join("q.prose"),
-        "parallel:\n  a = session \"A\"\n\nloop (max: 3):\n  session \"B\"\n\nlet x = session \"C\"\n\napprove go:\n  prompt: \"Go?\"\n",
+        "parallel:\n  a = session \"A\"\n\nloop (max: 3):\n  session \"B\"\n\nlet x = session \"C\"\n\napprove go:\n  prompt: \"Go?\"\nuse \"./tool.prose\"\n",
     )
     .expect("written");
     for state in ["sqlite", "filesystem"] {
         let init = ["init", "q.prose", "--id", state, "--state", state, "--json"];
         let mut said = vec![prose(at, 0, &init)];
         for words in [
-            "parallel begin --line 1",
-            "parallel branch 1 a --line 2",
-            "put a --execution 2 --file q.prose",
-            "exec complete 2",
-            "parallel join 1",
-            "loop begin --line 4",
-            "loop iterate 5",
-            "loop exit 5",
-            "exec begin --line 7",
-            "exec fail 8 --error no",
-            "exec retry 8",
-            "exec skip 8",
+            "begin 1",
+            "put a --into 2 --file q.prose --not-done",
+            "end 2",
+            "end 1",
+            "begin 4",
+            "round 5",
+            "end 5",
+            "begin 7",
+            "fail 8 no",
+            "retry 8",
+            "skip 7",
             "put x --file q.prose",
             "agent memory set mate",
             "agent segment add mate --prompt look",
-            "import add tool ./tool.prose",
+            "begin 11",
             "gate create go --prompt Go?",
         ] {
             let args: Vec<&str> = words.split(' ').collect();
@@ -168,7 +167,7 @@ fn every_command_that_writes_says_to_which_run() {
             ));
         }
         said.push(prose(at, 0, &["approve", state, "go", "--json"]));
-        let finish = ["finish", state, "--status", "completed", "--json"];
+        let finish = ["finish", "--run", state, "--json"];
         said.push(prose(at, 0, &finish));
         for said in said {
             let view: serde_json::Value = serde_json::from_str(&said).expect("JSON");
@@ -203,8 +202,8 @@ fn who_names_no_run_writes_to_the_newest_one_and_is_told_which() {
             }
             for args in [
                 &["put", "x", "--file", "p.prose"][..],
-                &["exec", "begin", "--line", "1"],
-                &["finish", "--status", "interrupted"],
+                &["begin", "1"],
+                &["finish", "interrupted"],
                 &["resume", "--begin"],
             ] {
                 let said = prose(at, 0, args);
@@ -212,7 +211,7 @@ fn who_names_no_run_writes_to_the_newest_one_and_is_told_which() {
                 assert!(said.contains(&note), "{args:?}: {said}");
             }
             // The user of a refused command may have meant another run, so the error contains the run that was used.
-            let said = prose(at, 3, &["exec", "complete", "999"]);
+            let said = prose(at, 3, &["end", "999"]);
             assert!(
                 said.contains(&format!("the command used run {newer}, the latest")),
                 "{said}"
@@ -239,11 +238,7 @@ fn the_variable_names_the_run_where_the_command_line_does_not() {
             &["put", "x", "--file", "p.prose", "--json"][..],
             "base",
         ),
-        (
-            Some("base"),
-            &["finish", "--status", "interrupted", "--json"],
-            "base",
-        ),
+        (Some("base"), &["finish", "interrupted", "--json"], "base"),
         (
             Some("folder"),
             &["put", "x", "--file", "p.prose", "--run", "base", "--json"],

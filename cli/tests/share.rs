@@ -85,7 +85,7 @@ impl Project {
             "API_TOKEN=hunter2-is-not-enough\n",
         )
         .expect("written");
-        project.done("exec begin --line 4 --run r");
+        project.done("begin 4 --run r");
         let value = format!(
             "a value\n{} of ann@customer.org in {}/notes\nhunter2-is-not-enough\n{}\n",
             secrets[1],
@@ -93,11 +93,7 @@ impl Project {
             // This is the secret in base64, which must be found, too.
             "aHVudGVyMi1pcy1ub3QtZW5vdWdo"
         );
-        project.fed(
-            0,
-            &["put", "draft", "--run", "r", "--execution", "1", "--done"],
-            &value,
-        );
+        project.fed(0, &["put", "draft", "--run", "r", "--into", "1"], &value);
         project.fed(
             0,
             &["agent", "memory", "set", "writer", "--run", "r"],
@@ -132,14 +128,10 @@ impl Project {
             ],
             "",
         );
-        let id = project.done("exec begin --line 11 --run r");
+        let id = project.done("begin 11 --run r");
         let id = id.lines().next().expect("an id").trim().to_owned();
         let error = format!("no {}", secrets[4]);
-        project.fed(
-            0,
-            &["exec", "fail", &id, "--error", &error, "--run", "r"],
-            "",
-        );
+        project.fed(0, &["fail", &id, &error, "--run", "r"], "");
         let file = project.at(&format!(".prose/runs/r/attachments/{}.txt", secrets[5]));
         fs::create_dir_all(file.parent().expect("a folder")).expect("made");
         fs::write(file, &secrets[5]).expect("written");

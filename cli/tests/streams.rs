@@ -66,8 +66,8 @@ fn what_is_recorded_and_cannot_be_printed_has_an_exit_code_of_its_own() {
         let project = Project::new(form);
         project.check("echo v | prosescope put x >/dev/full", 7, "do not repeat");
         project.check("prosescope get x", 0, "v");
-        project.check("prosescope exec begin --line 1 >/dev/full", 7, "recorded");
-        project.check("prosescope exec begin --line 1 --json >/dev/full", 4, "");
+        project.check("prosescope begin 1 >/dev/full", 7, "recorded");
+        project.check("prosescope begin 1 --json >/dev/full", 4, "");
         project.check("prosescope init p.prose >/dev/full", 7, "recorded");
         for line in [
             "prosescope show $RUN >/dev/full",
@@ -101,7 +101,7 @@ fn a_run_that_is_finished_and_cannot_be_vacuumed_has_the_same_exit_code() {
     for name in ["a", "b", "c", "d", "e", "f", "g", "h"] {
         project.check(&format!("prosescope put {name} --file value"), 0, "");
     }
-    let finish = "prosescope finish --status completed --vacuum";
+    let finish = "prosescope finish completed --vacuum";
     project.check(&format!("ulimit -f 300; {finish}"), 7, "recorded, but");
     project.check(
         "prosescope show $RUN --json",
@@ -162,7 +162,7 @@ fn a_value_of_a_file_that_is_a_folder_is_an_error() {
         "put x --file .",
         "put x --file empty --memory . --agent a",
         "init .",
-        "import add x ./x.prose --program .",
+        "begin --text 'use \"./x.prose\"' --program .",
     ] {
         let line = format!("prosescope {command}");
         project.check(&line, 6, "cannot read .");
@@ -183,10 +183,10 @@ fn a_long_value_is_not_held_in_memory() {
             "prosescope put b --file big",
             "prosescope put c --file <(cat big)",
         ] {
-            project.check(&format!("ulimit -v 60000; {put}"), 0, "Summary: xxx");
+            project.check(&format!("ulimit -v 70000; {put}"), 0, "Summary: xxx");
         }
         for name in ["a", "b", "c"] {
-            let get = format!("ulimit -v 60000; prosescope get {name} | cmp - big");
+            let get = format!("ulimit -v 70000; prosescope get {name} | cmp - big");
             project.check(&get, 0, "");
         }
         // JSON contains only the beginning of a long value, with a note.
@@ -259,7 +259,7 @@ fn a_file_in_another_encoding_is_told_with_its_line_and_how_to_convert_it() {
 fn text_is_as_wide_as_columns_says_where_there_is_no_terminal() {
     let project = Project::new("sqlite");
     let long = "word ".repeat(60);
-    let begin = format!("prosescope exec begin 'session \"{long}\"' --override");
+    let begin = format!("prosescope begin --text 'session \"{long}\"'");
     project.check(&begin, 0, "1");
     let widest = |columns: &str| {
         let line = format!("COLUMNS={columns} prosescope trace");
@@ -292,12 +292,11 @@ fn a_number_says_on_a_terminal_what_it_is_and_stands_alone_in_a_pipe() {
     let project = Project::new("sqlite");
     let own = env!("CARGO_BIN_EXE_prosescope");
     for (nth, (command, terminal)) in [
-        ("exec run --line 1", "execution 1\r\n"),
-        ("exec skip 1", "execution 1 skipped\r\n"),
-        ("parallel begin --line 5", "execution 3\r\n"),
-        ("parallel branch 3 b", "execution 4\r\n"),
-        ("exec skip 4", "execution 4 skipped\r\n"),
-        ("parallel join 3 --force", "execution 3 joined:"),
+        ("begin 1", "execution 1\r\n"),
+        ("skip 1", "execution 1 skipped\r\n"),
+        ("begin 5", "execution 3\r\nexecution 4 b: Subagent:"),
+        ("skip 6", "execution 4 skipped\r\n"),
+        ("end 3 --force", "execution 3 joined:"),
     ]
     .into_iter()
     .enumerate()
@@ -306,7 +305,7 @@ fn a_number_says_on_a_terminal_what_it_is_and_stands_alone_in_a_pipe() {
         let said = String::from_utf8_lossy(&out.stdout).into_owned();
         assert!(said.contains(terminal), "{nth}: {command}: {said}");
     }
-    let out = project.shell("prosescope exec run --line 3");
+    let out = project.shell("prosescope begin 3");
     let said = String::from_utf8_lossy(&out.stdout).into_owned();
     let first = said.lines().next().unwrap_or_default();
     assert!(first.parse::<i64>().is_ok(), "{said}");

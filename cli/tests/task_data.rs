@@ -84,29 +84,27 @@ fn a_completion_keeps_the_name_of_the_binding_that_it_wrote() {
     in_both_forms(program, |project| {
         // All records have the same time in seconds, and the branches end in another order than they began. So the
         // recorded times do not show which execution wrote a value.
-        project.does("exec run --line 1");
-        project.does("put --anon --execution 1 --done");
-        let second = project.json("exec run --line 2")["id"].to_string();
-        project.does(&format!("put --anon --execution {second} --done"));
-        let parallel = project.json("parallel run --line 3");
+        project.does("begin 1");
+        project.does("put --anon --into 1");
+        let second = project.json("begin 2")["id"].to_string();
+        project.does(&format!("put --anon --into {second}"));
+        let parallel = project.json("begin 3");
         let branch = |at: usize| parallel["branches"][at]["id"].to_string();
-        project.does(&format!("put d --execution {} --done", branch(1)));
-        project.does(&format!("put --anon --execution {} --done", branch(0)));
-        project.does("parallel join");
-        project.does("exec run --in 6 --line 7");
-        let list = project.json("trace");
-        let open = list["rows"].as_array().expect("rows").iter();
-        let mut open = open.filter(|row| row["status"] == "executing" && row["line"] == 7);
-        let first = open.next().expect("it is open")["id"].to_string();
-        project.does(&format!("put e --execution {first} --done"));
-        let again = project.json("exec run --round --line 7")["id"].to_string();
-        project.does("put e");
-        project.does(&format!("exec complete {again}"));
-        project.does("loop exit");
-        let call = project.json("exec begin --line 10")["id"].to_string();
-        let inner = project.json("exec run --line 9")["id"].to_string();
-        project.does(&format!("put --anon --execution {inner} --done"));
-        project.does(&format!("exec complete {call}"));
+        project.does(&format!("put d --into {}", branch(1)));
+        project.does(&format!("put --anon --into {}", branch(0)));
+        project.does("end");
+        project.does("begin 6");
+        let first = project.json("begin 7")["id"].to_string();
+        project.does(&format!("put e --into {first}"));
+        project.does("round");
+        let again = project.json("begin 7")["id"].to_string();
+        project.does("put e --not-done");
+        project.does(&format!("end {again}"));
+        project.does("end");
+        let call = project.json("begin 10")["id"].to_string();
+        let inner = project.json("begin 9")["id"].to_string();
+        project.does(&format!("put --anon --into {inner}"));
+        project.does(&format!("end {call}"));
         let mut writers = project.writers();
         writers.sort();
         let mut expected = [
@@ -161,16 +159,16 @@ fn a_brief_lists_each_name_of_the_prompt_with_the_command_that_prints_it() {
         let never = session \"N\"\nlet skipped = session \"S\"\nconst style = \"short, on {topic}\"\n\
         session \"Use {draft.title}, {never}, {skipped}, {style}, {research.facts}, {version}\"\n  context: [draft, nobody]\n";
     in_both_forms(program, |project| {
-        let early = project.json("exec run --line 3");
+        let early = project.json("begin 3");
         assert_eq!(
             inputs(&early["task"]),
             ["topic missing input of line 2: not given yet"]
         );
         project.said("put topic", &[], "cats");
-        project.said("put draft --execution 1 --done", &[], "DRAFT");
-        let skip = project.json("exec begin --line 5")["id"].to_string();
-        project.does(&format!("exec skip {skip}"));
-        let begun = project.json("exec run --line 7");
+        project.said("put draft --into 1", &[], "DRAFT");
+        project.does("begin 5");
+        project.does("skip 5");
+        let begun = project.json("begin 7");
         let expected = [
             "draft bound prosescope get draft --run r",
             "draft.title part prosescope get draft --run r",
@@ -185,7 +183,7 @@ fn a_brief_lists_each_name_of_the_prompt_with_the_command_that_prints_it() {
         assert_eq!(inputs(&begun["task"]), expected);
         // `brief` returns the same text later, read from the records of the execution.
         let id = begun["id"].to_string();
-        let brief = project.does(&format!("brief --execution {id}"));
+        let brief = project.does(&format!("brief {id}"));
         let told = begun["task"]["brief"].as_str().expect("a brief");
         let given = |text: &str| {
             let from = text.find("You are given").expect("inputs");
@@ -208,25 +206,25 @@ fn a_parameter_is_told_with_the_argument_of_its_call() {
     in_both_forms(program, |project| {
         project.said("put topic", &[], "cats");
         project.said("put draft --source x", &[], "ROOT");
-        let call = project.json("exec begin --line 10")["id"].to_string();
-        let own = project.json("exec run --line 6")["id"].to_string();
-        project.said(&format!("put draft --execution {own} --done"), &[], "OWN");
+        let call = project.json("begin 10")["id"].to_string();
+        let own = project.json("begin 6")["id"].to_string();
+        project.said(&format!("put draft --into {own}"), &[], "OWN");
         // The argument `draft` is the caller's binding, not the binding of the same name in the frame.
-        let begun = project.json("exec run --line 7");
+        let begun = project.json("begin 7");
         assert_eq!(printed(project, &begun["task"]), ["cats", "ROOT"]);
         assert_eq!(inputs(&begun["task"])[0], "how text fast, on {topic}",);
-        project.does("exec complete");
+        project.does("end");
         for (line, value) in [(8, "ROOT"), (9, "OWN")] {
-            let inner = project.json(&format!("exec begin --line {line}"))["id"].to_string();
-            let begun = project.json("exec run --line 4");
+            let inner = project.json(&format!("begin {line}"))["id"].to_string();
+            let begun = project.json("begin 4");
             assert_eq!(printed(project, &begun["task"]), [value], "line {line}");
             let brief = begun["task"]["brief"].as_str().expect("a brief");
             let told = format!("piece: a parameter of block inner, called by execution {inner}");
             assert!(brief.contains(&told), "{brief}");
-            project.does("exec complete");
-            project.does(&format!("exec complete {inner}"));
+            project.does("end");
+            project.does(&format!("end {inner}"));
         }
-        project.does(&format!("exec complete {call}"));
+        project.does(&format!("end {call}"));
     });
 }
 
@@ -238,18 +236,21 @@ fn an_item_is_told_with_its_round_and_an_error_with_its_text() {
     in_both_forms(program, |project| {
         project.said("put a", &[], "first");
         project.said("put b", &[], "second");
-        let mut begun = project.json("exec run --in 3 --line 4");
+        project.does("begin 3");
+        let mut begun = project.json("begin 4");
         assert_eq!(printed(project, &begun["task"]), ["first"]);
-        project.does("exec complete");
-        begun = project.json("exec run --round --line 4");
+        project.does("end");
+        project.does("round");
+        begun = project.json("begin 4");
         assert_eq!(printed(project, &begun["task"]), ["second"]);
-        project.does("exec complete");
-        begun = project.json("exec run --round --line 4");
+        project.does("end");
+        project.does("round");
+        begun = project.json("begin 4");
         assert_eq!(inputs(&begun["task"]), ["item text c"]);
-        project.does("exec complete");
-        project.does("loop iterate");
-        project.does("loop exit");
-        begun = project.json("exec run --in 5 --line 6");
+        project.does("end");
+        project.does("end");
+        project.does("begin 5");
+        begun = project.json("begin 6");
         assert_eq!(
             inputs(&begun["task"]),
             [
@@ -257,14 +258,14 @@ fn an_item_is_told_with_its_round_and_an_error_with_its_text() {
                 "x part prosescope get a --run r"
             ]
         );
-        project.does("exec complete");
-        project.does("loop exit --force");
-        let tried = project.json("exec begin --line 7")["id"].to_string();
-        let risk = project.json("exec begin --line 8")["id"].to_string();
-        project.said(&format!("exec fail {risk} --error"), &["it\nbroke"], "");
-        project.does(&format!("exec complete {tried}"));
-        project.does("exec begin --line 9");
-        begun = project.json("exec run --line 10");
+        project.does("end");
+        project.does("end");
+        let tried = project.json("begin 7")["id"].to_string();
+        let risk = project.json("begin 8")["id"].to_string();
+        project.said(&format!("fail {risk}"), &["it\nbroke"], "");
+        project.does(&format!("end {tried}"));
+        project.does("begin 9");
+        begun = project.json("begin 10");
         assert_eq!(inputs(&begun["task"]), ["err text it\nbroke"]);
         let brief = begun["task"]["brief"].as_str().expect("a brief");
         assert!(brief.contains("\n\n> it\n> broke\n"), "{brief}");
@@ -274,17 +275,21 @@ fn an_item_is_told_with_its_round_and_an_error_with_its_text() {
 #[test]
 fn another_attempt_is_told_why_the_one_before_failed() {
     in_both_forms("session \"Risk\"\n  retry: 3\n", |project| {
-        project.does("exec run --line 1");
-        project.said("exec fail 1 --error", &["no\nkey"], "");
+        project.does("begin 1");
+        project.said("fail 1", &["no\nkey"], "");
         let why = "An earlier attempt failed:\n\n> no\n> key\n";
-        let brief = project.said("brief --execution 1", &[], "");
+        let brief = project.said("brief 1", &[], "");
         assert!(brief.contains(why), "{brief}");
-        let retried = project.said("exec retry 1", &[], "");
-        assert!(retried.starts_with("1 attempt 2/3\n\n"), "{retried}");
-        assert!(retried.contains(why), "{retried}");
-        assert!(retried.contains("put --anon --run r --execution 1 --done"));
-        project.said("exec fail 1 --error", &["late"], "");
-        let task = project.json("exec retry 1")["task"].clone();
+        let retried = project.said("retry 1", &[], "");
+        assert_eq!(
+            retried,
+            "1 attempt 2/3\nSubagent: prosescope brief 1 --run r\n"
+        );
+        let brief = project.said("brief 1", &[], "");
+        assert!(brief.contains(why), "{brief}");
+        assert!(brief.contains("put --anon --into 1 --run r"), "{brief}");
+        project.said("fail 1", &["late"], "");
+        let task = project.json("retry 1")["task"].clone();
         assert_eq!(task["failed"], "late");
     });
 }
@@ -294,10 +299,10 @@ fn items_that_are_one_statement_are_told_apart_by_their_names() {
     let program = "let c = session \"C\"\nparallel for y in c:\n  session \"p {y}\"\n";
     in_both_forms(program, |project| {
         project.said("put c", &[], "C");
-        project.does("parallel begin --line 2");
+        project.does("begin 2");
         for item in ["u", "v"] {
-            let begun = project.json(&format!("exec run --line 3 --item {item}"));
-            project.does(&format!("put --anon --execution {} --done", begun["id"]));
+            let begun = project.json(&format!("begin 3 --item {item}"));
+            project.does(&format!("put --anon --into {}", begun["id"]));
         }
         let trace = project.said("trace", &[], "");
         assert!(
@@ -313,23 +318,19 @@ fn an_item_of_a_parallel_is_told_with_its_branch_and_reads_its_own_values() {
         parallel for z in [c, \"b\"]:\n  let own = session \"q {z}\"\n  session \"r {z} {own}\"\n";
     in_both_forms(program, |project| {
         project.said("put c", &[], "C");
-        project.does("parallel begin --line 2");
-        let begun = project.json("exec run --line 3 --item u");
+        project.does("begin 2");
+        let begun = project.json("begin 3 --item u");
         let y = &begun["task"]["inputs"][0];
         assert_eq!(y["note"], "the item of branch u of line 2 in the list `c`");
-        project.does(&format!("put --anon --execution {} --done", begun["id"]));
-        project.does("parallel join");
-        project.does("parallel begin --line 4");
+        project.does(&format!("put --anon --into {}", begun["id"]));
+        project.does("end");
+        project.does("begin 4");
         for (item, known) in [("c", "z bound prosescope get c --run r"), ("b", "z text b")] {
-            let begun = project.json(&format!("exec run --line 5 --item {item}"));
+            let begun = project.json(&format!("begin 5 --item {item}"));
             assert_eq!(inputs(&begun["task"]), [known]);
-            project.said(
-                &format!("put own --execution {} --done", begun["id"]),
-                &[],
-                item,
-            );
+            project.said(&format!("put own --into {}", begun["id"]), &[], item);
         }
-        let begun = project.json("exec run --line 6 --item b");
+        let begun = project.json("begin 6 --item b");
         assert_eq!(printed(project, &begun["task"]), ["b"]);
         assert!(project.writers().iter().all(|by| !by.ends_with('?')));
     });
@@ -340,7 +341,7 @@ fn the_memory_of_an_agent_with_a_path_is_named_by_commands_that_work() {
     let program =
         "agent captain:\n  persist: \"./keep it\"\nlet c = session: captain\n  prompt: \"Go\"\n";
     in_both_forms(program, |project| {
-        let begun = project.json("exec run --line 3");
+        let begun = project.json("begin 3");
         let brief = begun["task"]["brief"].as_str().expect("a brief");
         let options = "--path './keep it' --run r";
         for command in ["memory get captain", "memory set captain"] {
@@ -363,34 +364,32 @@ fn whatever_begins_is_told_how_it_ends() {
         option \"one\":\n    session \"o\"\nlet out = items | map:\n  session \"{item}\"\nblock b(x):\n  return x\n\
         let d = do b(1)\ndo:\n  session \"s\"\noutput o = lit\nexec \"make\"\n";
     in_both_forms(program, |project| {
-        let mut call = None;
         for (line, ends) in [
-            (2, "put chain --execution ID --done"),
-            (3, "put f --execution ID --done"),
-            (4, "put lit --execution ID --done"),
-            (5, "exec fail ID --error 'it'\\''s over'"),
-            (6, "exec complete ID"),
-            (8, "exec complete ID"),
-            (10, "exec complete ID"),
-            (13, "put out --execution ID --done"),
-            (17, "put d --execution ID --done"),
-            (16, "exec complete ID"),
-            (18, "exec complete ID"),
-            (20, "put o --execution ID --done"),
-            (21, "put --anon --execution ID --done"),
+            (2, "put chain --into ID"),
+            (3, "put f --into ID"),
+            (4, "put lit --into ID"),
+            (5, "fail ID 'it'\\''s over'"),
+            (6, "end ID"),
+            (8, "end ID"),
+            (10, "end ID"),
+            (13, "put out --into ID"),
+            (17, "put d --into ID"),
+            (16, "end ID"),
+            (18, "end ID"),
+            (20, "put o --into ID"),
+            (21, "put --anon --into ID"),
         ] {
-            let said = project.does(&format!("exec run --line {line}"));
+            let said = project.does(&format!("begin {line}"));
             let id = said.lines().next().expect("an id").to_owned();
             let ends = format!(": prosescope {} --run r", ends.replace("ID", &id));
-            let told = said.lines().nth(2).unwrap_or_default();
+            let told = said.lines().nth(1).unwrap_or_default();
             assert!(told.ends_with(&ends), "line {line}: {said}");
-            if line == 17 {
-                call = Some(id);
-                continue;
+            // The call stays open for the statement in its block.
+            if line != 17 {
+                project.does(&format!("skip {line}"));
             }
-            project.does(&format!("exec skip {id}"));
-            if let Some(call) = call.take_if(|_| line == 16) {
-                project.does(&format!("exec skip {call}"));
+            if line == 16 {
+                project.does("skip 17");
             }
         }
     });
@@ -403,7 +402,7 @@ fn the_names_in_a_gates_prompt_are_filled_or_said_to_be_open() {
     in_both_forms(program, |project| {
         project.said("put version", &[], "1.2 {notes}\n");
         project.said("put notes", &[], &"long ".repeat(200));
-        project.does("exec begin --line 6");
+        project.does("begin 6");
         let mut command = project.command("gate create --line 4 --json", &[]);
         let out = run::fed(&mut command, b"");
         let made: Value = serde_json::from_slice(&out.stdout).expect("JSON");
@@ -426,35 +425,31 @@ fn a_value_without_a_name_that_was_put_first_is_that_of_the_completion() {
     in_both_forms(program, |project| {
         // The first value is put without a number, while only its execution is open. The second value is put with the
         // number of its execution. Later, the two branches end in another order than they began.
-        let first = project.json("exec run --line 1")["id"].to_string();
-        project.does("put --anon");
-        project.does(&format!("exec complete {first}"));
+        let first = project.json("begin 1")["id"].to_string();
+        project.does("put --anon --not-done");
+        project.does(&format!("end {first}"));
         assert_eq!(project.writers(), [format!("anon_001 by {first}")]);
-        let second = project.json("exec run --line 2")["id"].to_string();
-        project.does(&format!("put --anon --execution {second}"));
+        let second = project.json("begin 2")["id"].to_string();
+        project.does(&format!("put --anon --into {second} --not-done"));
         // A failed execution is retried, and writes another value.
-        project.does(&format!("exec fail {second} --error boom"));
-        assert!(
-            project
-                .does("next")
-                .contains(&format!("exec retry {second}"))
-        );
-        project.does(&format!("exec retry {second}"));
-        project.does("put --anon");
-        project.does("exec complete");
-        let parallel = project.json("parallel run --line 3");
+        project.does(&format!("fail {second} boom"));
+        assert!(project.does("next").contains(&format!("retry {second}")));
+        project.does(&format!("retry {second}"));
+        project.does("put --anon --not-done");
+        project.does("end");
+        let parallel = project.json("begin 3");
         let [left, right] = [0, 1].map(|at| parallel["branches"][at]["id"].to_string());
-        project.does(&format!("put --anon --execution {right}"));
-        project.does(&format!("put --anon --execution {left}"));
+        project.does(&format!("put --anon --into {right} --not-done"));
+        project.does(&format!("put --anon --into {left} --not-done"));
         // With two open executions, the writer of a value is unknown.
-        project.does("put --anon");
-        project.does(&format!("exec complete {left}"));
-        project.does(&format!("exec complete {right}"));
-        project.does("parallel join");
-        let own = project.json("exec run --line 6")["id"].to_string();
+        project.does("put --anon --not-done");
+        project.does(&format!("end {left}"));
+        project.does(&format!("end {right}"));
+        project.does("end");
+        let own = project.json("begin 6")["id"].to_string();
         // An anonymous value is not taken for the result of a statement that binds a name.
-        project.does("put --anon");
-        project.does("put n --done");
+        project.does("put --anon --not-done");
+        project.does("put n");
         let writers = project.writers();
         for wrote in [
             format!("anon_001 by {first}"),
@@ -478,46 +473,50 @@ fn an_item_of_a_later_operation_is_what_the_one_before_gave() {
         let out = items | map:\n  session \"Draft {item}\"\n| filter:\n  session \"Keep {item}?\"\n| map:\n  session \"Do {item}\"\n\
         let rest = more | filter:\n  session \"Good {item}?\"\n| map:\n  session \"Polish {item}\"\n";
     in_both_forms(program, |project| {
-        project.does("exec run --line 2");
-        project.does("put more --done");
-        project.does("exec run --line 3");
-        let said = project.does("exec run --line 4 --item a");
+        project.does("begin 2");
+        project.does("put more");
+        project.does("begin 3");
+        let brief = |begin: &str| {
+            let begun = project.json(begin);
+            begun["task"]["brief"].as_str().expect("a brief").to_owned()
+        };
+        let said = brief("begin 4 --item a");
         assert!(
             said.contains("the item of branch a of line 3 in the list `items`"),
             "{said}"
         );
-        project.does("put --anon --done");
+        project.does("put --anon");
         for line in [6, 8] {
-            let said = project.does(&format!("exec run --line {line} --item a"));
+            let said = brief(&format!("begin {line} --item a"));
             assert!(said.contains("prosescope get anon_001"), "{said}");
             assert!(
                 said.contains("the result of `map` in line 3 for the item of branch a"),
                 "{said}"
             );
             assert!(!said.contains("list `items`"), "{said}");
-            project.does("put --anon --done");
+            project.does("put --anon");
         }
-        project.does("exec complete");
+        project.does("end");
         // This item is completed, but its value was not recorded.
-        project.does("exec run --line 4 --item b");
-        project.does("exec complete");
-        let said = project.does("exec run --line 6 --item b");
+        project.does("begin 4 --item b");
+        project.does("end");
+        let said = brief("begin 6 --item b");
         assert!(
             said.contains("the result of `map` in line 3 for the item of branch b"),
             "{said}"
         );
         assert!(!said.contains("prosescope get anon_"), "{said}");
-        project.does("put --anon --done");
-        project.does("exec complete");
-        project.does("put out --done");
-        project.does("exec run --line 9");
-        let said = project.does("exec run --line 10 --item x");
+        project.does("put --anon");
+        project.does("end");
+        project.does("put out");
+        project.does("begin 9");
+        let said = brief("begin 10 --item x");
         assert!(
             said.contains("the item of branch x of line 9 in the list `more`"),
             "{said}"
         );
-        project.does("put --anon --done");
-        let said = project.does("exec run --line 12 --item x");
+        project.does("put --anon");
+        let said = brief("begin 12 --item x");
         assert!(
             said.contains("that the filter of line 9 kept of the list `more`"),
             "{said}"

@@ -73,9 +73,8 @@ impl Project {
         file("long", &"x".repeat(200_000));
         for args in [
             &["init", "p.prose", "--id", RUN, "--state", form][..],
-            &["exec", "begin", "--line", "1"],
+            &["begin", "1"],
             &["put", "plan", "--file", "plan"],
-            &["exec", "complete", "1", "--binding", "plan"],
             &["put", "long", "--file", "long"],
             &["gate", "create", "--line", "5"],
         ] {

@@ -42,7 +42,7 @@ fn project() -> tempfile::TempDir {
         );
     }
     let ended = "2026-02-01T01:00:00Z";
-    done(at, &["finish", "done", "--status", "completed"], ended);
+    done(at, &["finish", "--run", "done"], ended);
     for prose in [at.join(".prose"), at.join("home/.prose")] {
         fs::create_dir_all(prose.join("agents/captain")).expect("made");
         fs::write(prose.join("agents/captain/memory.md"), "memory").expect("written");

@@ -10,7 +10,7 @@ use libfuzzer_sys::fuzz_target;
 use prosescope_core::model::AgentScope;
 use prosescope_core::schema::STATE_SQL;
 use prosescope_core::write::{
-    At, Begin, Close, CreateGate, Decision, How, Insist, Put, Remember, ResolveGate, StatementRef, WriteError, record,
+    At, Begin, CreateGate, Decision, End, Fail, Insist, Put, Remember, ResolveGate, StatementRef, WriteError, record,
 };
 use prosescope_store::SqliteStore;
 use rusqlite::Connection;
@@ -209,7 +209,6 @@ fn run(path: &Path, command: usize) -> Result<(), WriteError> {
         value: value.as_bytes().to_vec().into(),
         ..Put::default()
     };
-    let close = |how| Close { insist, ..Close::new(1, how) };
     let decide = |decision| ResolveGate {
         gate: "publish".to_owned(),
         decision,
@@ -226,8 +225,8 @@ fn run(path: &Path, command: usize) -> Result<(), WriteError> {
             let begin = Begin { statement, insist, ..Begin::default() };
             record(&mut store, &begin, &at).map(drop)
         }
-        3 => record(&mut store, &close(How::Completed { binding: None }), &at).map(drop),
-        4 => record(&mut store, &close(How::Failed { error: "no".to_owned() }), &at).map(drop),
+        3 => record(&mut store, &End { id: Some(1), because: None, insist }, &at).map(drop),
+        4 => record(&mut store, &Fail { id: Some(1), error: "no".to_owned(), insist }, &at).map(drop),
         5 => record(&mut store, &decide(Decision::Approve { comment: None }), &at).map(drop),
         6 => record(&mut store, &decide(Decision::Reject { reason: "no".to_owned() }), &at).map(drop),
         7 => {

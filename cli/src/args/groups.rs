@@ -21,12 +21,13 @@ const GROUPS: [(&str, &[&str]); 7] = [
     (
         "Record a run",
         &[
-            "init", "exec", "parallel", "loop", "put", "agent", "import", "brief", "finish",
+            "init", "begin", "put", "end", "round", "fail", "retry", "skip", "finish", "brief",
+            "agent",
         ],
     ),
     (
         "Share, copy and remove runs",
-        &["share", "convert", "pull", "push", "clean"],
+        &["share", "convert", "clean"],
     ),
     ("Servers and workflows", &["postgres", "workflow"]),
     ("This program", &["doctor", "completions"]),

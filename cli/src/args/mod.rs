@@ -21,8 +21,8 @@ use prosescope_core::session::search::Needle;
 
 use gates::{ApproveArgs, AuditArgs, GateCommand, GatesArgs, RejectArgs};
 use record::{
-    AgentCommand, BriefArgs, ExecCommand, FinishArgs, ImportCommand, InitArgs, LoopCommand,
-    ParallelCommand, PutArgs,
+    AgentCommand, BeginArgs, BriefArgs, EndArgs, FailArgs, FinishArgs, InitArgs, PutArgs,
+    RetryArgs, RoundArgs, SkipArgs,
 };
 use run::{RunArgs, RunOption, SAME, run_name, several};
 
@@ -151,23 +151,29 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// Create a run of a program; prints the run's id
     Init(InitArgs),
-    /// Record the execution of statements
-    #[command(subcommand)]
-    Exec(ExecCommand),
-    /// Record parallel blocks and their branches
-    #[command(subcommand)]
-    Parallel(ParallelCommand),
-    /// Record loops and their rounds
-    #[command(subcommand)]
-    Loop(LoopCommand),
-    /// Write a binding; reads its value from standard input
+    /// Record that a statement begins; prints its number
+    ///
+    /// A session, a call, a loop, a parallel block with all of its branches, a gate, an import: whatever stands at the line.
+    /// For a session, the second line is for its subagent.
+    Begin(BeginArgs),
+    /// Write a value from standard input, and complete its statement
     Put(PutArgs),
+    /// Record that a statement, a loop or a parallel ended
+    ///
+    /// Refused while something is open inside, and while the value is missing that the statement writes. A loop ends with
+    /// its present round; the branches of a parallel are joined.
+    End(EndArgs),
+    /// Record that a round of a loop ended, and another follows
+    Round(RoundArgs),
+    /// Record that an execution failed
+    Fail(FailArgs),
+    /// Record another attempt at a failed execution
+    Retry(RetryArgs),
+    /// Record that a statement was skipped, or an input not given
+    Skip(SkipArgs),
     /// Read and write agents' memory and segments; delete agents
     #[command(subcommand)]
     Agent(AgentCommand),
-    /// Register imported programs
-    #[command(subcommand)]
-    Import(ImportCommand),
     /// Print the instructions for a subagent
     ///
     /// The instructions contain the task, the inputs, and the command that writes the output.
@@ -188,12 +194,6 @@ pub(crate) enum Command {
     /// The file is an HTML page with the viewer, a zip, or a database.
     #[command(after_help = share::SHARE_HELP)]
     Share(share::ShareArgs),
-    /// Copy a run from PostgreSQL into a database file
-    ///
-    /// Attachments are copied into the folder of that file.
-    Pull(upkeep::PullArgs),
-    /// Copy a run into PostgreSQL; prints the name of the copy
-    Push(upkeep::PushArgs),
     /// Check that this folder is ready for recording
     ///
     /// Checks tools, git, a PostgreSQL server, journals and schemas.
@@ -530,7 +530,7 @@ mod tests {
         check(&Cli::command());
     }
 
-    /// Lists commands that can run: `gates` and `gates expire`, but not `exec`, which only groups others.
+    /// Lists commands that can run: `gates` and `gates expire`, but not `gate`, which only groups others.
     fn commands(command: &clap::Command, above: &str, out: &mut Vec<String>) {
         for below in command.get_subcommands() {
             let name = format!("{above} {}", below.get_name());

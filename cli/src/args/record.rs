@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::run::{RunArgs, RunOption};
+use super::run::RunOption;
 use super::upkeep::DeleteAgentArgs;
+use crate::error::CliError;
 
 /// The arguments of `init`.
 #[derive(Debug, Args)]
@@ -42,30 +43,12 @@ pub(crate) enum StateMode {
     Postgres,
 }
 
-/// A statement, and the execution or item that contains the statement.
-#[derive(Debug, Args)]
-pub(crate) struct StatementArgs {
-    /// The statement's text, as in the program
-    #[arg(value_name = "STATEMENT")]
-    pub(crate) text: Option<String>,
-    /// The statement's line in the program; the program gives all defaults
-    #[arg(long, value_name = "N")]
-    pub(crate) line: Option<u32>,
-    /// The execution that contains the statement: a branch, a loop, a called block [default: found among the open executions]
-    #[arg(long, value_name = "EXECUTION")]
-    pub(crate) parent: Option<i64>,
-    #[command(flatten)]
-    pub(crate) item: ItemArg,
-    #[command(flatten)]
-    pub(crate) insist: InsistArgs,
-}
-
 /// An item of a `parallel for` or a pipe, or a branch of a `parallel`.
 #[derive(Debug, Args)]
 pub(crate) struct ItemArg {
     /// The branch that contains the statement, or the item of a `parallel for` or a pipe. An item begins with its first
     /// statement [default: the open item, else the next number]
-    #[arg(long, value_name = "NAME", conflicts_with = "parent")]
+    #[arg(long, value_name = "NAME")]
     pub(crate) item: Option<String>,
 }
 
@@ -87,210 +70,135 @@ pub(crate) struct ForceArgs {
     pub(crate) force: bool,
 }
 
-/// Commands that record statements.
-#[derive(Debug, Subcommand)]
-pub(crate) enum ExecCommand {
-    /// Record that a statement begins; prints the number of its execution
-    Begin {
-        #[command(flatten)]
-        statement: StatementArgs,
-        /// The block that the statement calls [default: from its text]
-        #[arg(long, value_name = "NAME")]
-        block: Option<String>,
-        #[command(flatten)]
-        run: RunOption,
-    },
-    /// Record that a session begins; prints the number of its execution and the brief for its subagent
-    Run {
-        #[command(flatten)]
-        statement: StatementArgs,
-        /// First begin the loop or the block call at this line, and run the session in this loop or call
-        #[arg(long = "in", value_name = "LINE", conflicts_with = "round")]
-        within: Option<u32>,
-        /// First end the open statements before this one: join a parallel, leave a loop after its round, complete calls
-        /// and blocks
-        #[arg(long)]
-        close: bool,
-        /// First end the current round of the enclosing loop
-        #[arg(long)]
-        round: bool,
-        #[command(flatten)]
-        run: RunOption,
-    },
-    /// Record that executions completed; refused until the binding of each execution is written
-    Complete {
-        /// The executions, as `exec begin` printed them. All are completed, in this order, or none [default: the open execution]
-        #[arg(value_name = "EXECUTION")]
-        ids: Vec<i64>,
-        /// The binding that the execution writes [default: from the program]
-        #[arg(long, value_name = "NAME")]
-        binding: Option<String>,
-        #[command(flatten)]
-        insist: InsistArgs,
-        #[command(flatten)]
-        run: RunOption,
-    },
-    /// Record that an execution failed
-    Fail {
-        /// The execution, as `exec begin` printed it
-        #[arg(value_name = "EXECUTION")]
-        id: i64,
-        /// The error
-        #[arg(long, value_name = "TEXT")]
-        error: String,
-        #[command(flatten)]
-        run: RunOption,
-    },
-    /// Record that an execution was skipped
-    #[command(group(clap::ArgGroup::new("which").required(true)))]
-    Skip {
-        /// The execution, as `exec begin` printed it
-        #[arg(value_name = "EXECUTION", group = "which")]
-        id: Option<i64>,
-        /// The line of a statement that did not begin; the command records its begin and the skip in one transaction
-        #[arg(long, value_name = "N", group = "which")]
-        line: Option<u32>,
-        /// The execution that would contain the statement [default: found among the open executions]
-        #[arg(long, value_name = "EXECUTION", conflicts_with = "id")]
-        parent: Option<i64>,
-        /// The item or the branch that would contain the statement
-        #[arg(
-            long,
-            value_name = "NAME",
-            conflicts_with_all = ["id", "parent"]
-        )]
-        item: Option<String>,
-        /// The reason for the skip
-        #[arg(long, value_name = "TEXT")]
-        reason: Option<String>,
-        #[command(flatten)]
-        force: ForceArgs,
-        #[command(flatten)]
-        run: RunOption,
-    },
-    /// Record another attempt at a failed execution
-    Retry {
-        /// The execution, as `exec begin` printed it
-        #[arg(value_name = "EXECUTION")]
-        id: i64,
-        /// The maximum number of attempts, including the first [default: from the program (`retry: 3`)]
-        #[arg(long, value_name = "N")]
-        max: Option<i64>,
-        /// The error, if `exec fail` did not record the error already
-        #[arg(long, value_name = "TEXT")]
-        error: Option<String>,
-        #[command(flatten)]
-        insist: InsistArgs,
-        #[command(flatten)]
-        run: RunOption,
-    },
-}
-
-/// The branches of a parallel block, and its join strategy.
+/// The arguments of `begin`.
 #[derive(Debug, Args)]
-pub(crate) struct BranchesArgs {
-    /// The branches, separated by commas [default: from the program]
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-    pub(crate) branches: Vec<String>,
-    /// Which branches the join waits for: all, first, any [default: from the program, else all]
-    #[arg(long, value_name = "WORD")]
-    pub(crate) strategy: Option<String>,
+#[command(
+    override_usage = "prosescope begin [OPTIONS] <LINE>\n       prosescope begin [OPTIONS] --text <STATEMENT>"
+)]
+pub(crate) struct BeginArgs {
+    /// The line of the program at which the statement begins
+    #[arg(
+        value_name = "LINE",
+        required_unless_present = "text",
+        conflicts_with = "text"
+    )]
+    pub(crate) line: Option<u32>,
+    /// A statement that the program does not have, such as `session "Look again"`
+    #[arg(long, value_name = "STATEMENT")]
+    pub(crate) text: Option<String>,
+    /// The execution that contains the statement: a branch, a loop, a called block [default: found among the open executions]
+    #[arg(long, value_name = "EXECUTION")]
+    pub(crate) parent: Option<i64>,
+    #[command(flatten)]
+    pub(crate) item: ItemArg,
+    /// For a `use`: the file of the imported program; the run keeps a copy
+    #[arg(long, value_name = "PATH")]
+    pub(crate) program: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) force: ForceArgs,
+    #[command(flatten)]
+    pub(crate) run: RunOption,
 }
 
-/// Commands that record parallel blocks.
-#[derive(Debug, Subcommand)]
-pub(crate) enum ParallelCommand {
-    /// Record that a parallel block begins; prints the number of its execution
-    Begin {
-        #[command(flatten)]
-        statement: StatementArgs,
-        #[command(flatten)]
-        branches: BranchesArgs,
-        #[command(flatten)]
-        run: RunOption,
-    },
-    /// Record that a parallel block and all its branches begin; prints the numbers of their executions, and their briefs
-    Run {
-        #[command(flatten)]
-        statement: StatementArgs,
-        #[command(flatten)]
-        branches: BranchesArgs,
-        #[command(flatten)]
-        run: RunOption,
-    },
-    /// Record that a branch begins; prints the number of its execution for `exec complete`
-    Branch {
-        /// The execution of the parallel block
-        #[arg(value_name = "EXECUTION")]
-        parallel: i64,
-        /// The branch's name
-        name: String,
-        /// The branch's statement, as in the program
-        #[arg(value_name = "STATEMENT")]
-        text: Option<String>,
-        /// The line of the branch's statement in the program
-        #[arg(long, value_name = "N")]
-        line: Option<u32>,
-        #[command(flatten)]
-        insist: InsistArgs,
-        #[command(flatten)]
-        run: RunOption,
-    },
-    /// Record that the branches are joined
-    Join {
-        /// The execution of the parallel block [default: the open block]
-        #[arg(value_name = "EXECUTION")]
-        parallel: Option<i64>,
-        #[command(flatten)]
-        force: ForceArgs,
-        #[command(flatten)]
-        run: RunOption,
-    },
+/// The arguments of `end`.
+#[derive(Debug, Args)]
+pub(crate) struct EndArgs {
+    /// The executions, as `begin` printed them. All end, in this order, or none [default: the innermost open execution]
+    #[arg(value_name = "EXECUTION")]
+    pub(crate) ids: Vec<i64>,
+    /// Why a loop ended: condition_satisfied, max_reached, or a text
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) because: Option<String>,
+    #[command(flatten)]
+    pub(crate) force: ForceArgs,
+    #[command(flatten)]
+    pub(crate) run: RunOption,
 }
 
-/// Commands that record loops.
-#[derive(Debug, Subcommand)]
-pub(crate) enum LoopCommand {
-    /// Record that a loop begins; prints the number of its execution
-    Begin {
-        #[command(flatten)]
-        statement: StatementArgs,
-        /// The maximum number of rounds [default: from the program]
-        #[arg(long, value_name = "N")]
-        max: Option<i64>,
-        /// The loop's condition [default: from the program]
-        #[arg(long, value_name = "TEXT")]
-        condition: Option<String>,
-        #[command(flatten)]
-        run: RunOption,
-    },
-    /// Record that a round ended; also called `loop round`
-    #[command(alias = "round")]
-    Iterate {
-        /// The execution of the loop [default: the open loop]
-        #[arg(value_name = "EXECUTION")]
-        id: Option<i64>,
-        #[command(flatten)]
-        force: ForceArgs,
-        #[command(flatten)]
-        run: RunOption,
-    },
-    /// Record that the loop ended
-    Exit {
-        /// The execution of the loop [default: the open loop]
-        #[arg(value_name = "EXECUTION")]
-        id: Option<i64>,
-        /// First end the current round
-        #[arg(long)]
-        round: bool,
-        #[command(flatten)]
-        force: ForceArgs,
-        /// The reason: condition_satisfied, max_reached, or a text
-        #[arg(long, value_name = "TEXT")]
-        reason: Option<String>,
-        #[command(flatten)]
-        run: RunOption,
-    },
+/// The arguments of `round`.
+#[derive(Debug, Args)]
+pub(crate) struct RoundArgs {
+    /// The execution of the loop [default: the open loop]
+    #[arg(value_name = "EXECUTION")]
+    pub(crate) id: Option<i64>,
+    #[command(flatten)]
+    pub(crate) force: ForceArgs,
+    #[command(flatten)]
+    pub(crate) run: RunOption,
+}
+
+/// The arguments of `fail`. clap's own setting for an optional first argument is not used, because its usage line is hard
+/// to read.
+#[derive(Debug, Args)]
+#[command(override_usage = "prosescope fail [OPTIONS] [EXECUTION] <TEXT>")]
+pub(crate) struct FailArgs {
+    /// The error. Of two arguments, the first is the execution, as `begin` printed it [default: the innermost open execution]
+    #[arg(value_name = "TEXT")]
+    first: String,
+    #[arg(hide = true)]
+    second: Option<String>,
+    #[command(flatten)]
+    pub(crate) run: RunOption,
+}
+
+impl FailArgs {
+    /// Returns the execution, if it was given, and the error.
+    pub(crate) fn parts(&self) -> Result<(Option<i64>, String), CliError> {
+        let Some(error) = &self.second else {
+            return match self.first.parse::<i64>() {
+                Ok(id) => Err(CliError::usage("the error is missing")
+                    .hint(format!("say what failed: `prosescope fail {id} TEXT`"))),
+                Err(_) => Ok((None, self.first.clone())),
+            };
+        };
+        match self.first.parse() {
+            Ok(id) => Ok((Some(id), error.clone())),
+            Err(_) => Err(CliError::usage(format!(
+                "{} is not the number of an execution",
+                self.first
+            ))
+            .hint("put the text in quotes: `prosescope fail EXECUTION \"TEXT\"`")
+            .hint("`prosescope trace` lists the executions")),
+        }
+    }
+}
+
+/// The arguments of `retry`.
+#[derive(Debug, Args)]
+pub(crate) struct RetryArgs {
+    /// The execution that failed, as `begin` printed it
+    #[arg(value_name = "EXECUTION")]
+    pub(crate) id: i64,
+    /// The maximum number of attempts, including the first [default: from the program (`retry: 3`)]
+    #[arg(long, value_name = "N")]
+    pub(crate) max: Option<i64>,
+    /// The error, if `fail` did not record it already
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) error: Option<String>,
+    #[command(flatten)]
+    pub(crate) insist: InsistArgs,
+    #[command(flatten)]
+    pub(crate) run: RunOption,
+}
+
+/// The arguments of `skip`.
+#[derive(Debug, Args)]
+pub(crate) struct SkipArgs {
+    /// The line of the program at which the statement begins
+    #[arg(value_name = "LINE")]
+    pub(crate) line: u32,
+    /// The execution that contains the statement [default: found among the open executions]
+    #[arg(long, value_name = "EXECUTION")]
+    pub(crate) parent: Option<i64>,
+    #[command(flatten)]
+    pub(crate) item: ItemArg,
+    /// The reason
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) because: Option<String>,
+    #[command(flatten)]
+    pub(crate) force: ForceArgs,
+    #[command(flatten)]
+    pub(crate) run: RunOption,
 }
 
 /// The arguments of `put`.
@@ -304,10 +212,10 @@ pub(crate) struct PutArgs {
     pub(crate) anon: bool,
     #[command(flatten)]
     pub(crate) run: RunOption,
-    /// The execution that writes the binding; its frame is the scope of the binding [default: the root; with --done, the only
-    /// open statement]
+    /// The execution that the value is for; its frame is the scope of the binding [default: the open statement that writes
+    /// the name, else the root]
     #[arg(long, value_name = "EXECUTION")]
-    pub(crate) execution: Option<i64>,
+    pub(crate) into: Option<i64>,
     /// The kind: input, output, let or const [default: from the program, else let]
     #[arg(long, value_name = "KIND")]
     pub(crate) kind: Option<String>,
@@ -320,9 +228,9 @@ pub(crate) struct PutArgs {
     /// Read the value from this file, not from standard input
     #[arg(long, value_name = "PATH")]
     pub(crate) file: Option<PathBuf>,
-    /// Also complete the execution, in the same transaction. Use --done only if your instructions contain --done
+    /// Leave the execution open. Without this option, the value completes it
     #[arg(long)]
-    pub(crate) done: bool,
+    pub(crate) not_done: bool,
     /// Also write the text of this file as the memory of the execution's agent
     #[arg(long, value_name = "PATH")]
     pub(crate) memory: Option<PathBuf>,
@@ -337,16 +245,19 @@ pub(crate) struct PutArgs {
 /// The arguments of `finish`.
 #[derive(Debug, Args)]
 pub(crate) struct FinishArgs {
-    #[command(flatten)]
-    pub(crate) run: RunArgs,
-    /// The status at the end of the run
-    #[arg(long, value_enum, required_unless_present = "vacuum")]
+    /// How the run ended [default: completed]
+    #[arg(value_enum)]
     pub(crate) status: Option<Ending>,
+    /// With `failed`: the error of what is still open
+    #[arg(value_name = "TEXT")]
+    pub(crate) error: Option<String>,
     /// Compact the database; also allowed for a finished run, any number of times
     #[arg(long)]
     pub(crate) vacuum: bool,
     #[command(flatten)]
     pub(crate) force: ForceArgs,
+    #[command(flatten)]
+    pub(crate) run: RunOption,
 }
 
 /// The status at the end of a run.
@@ -429,46 +340,12 @@ pub(crate) enum Scope {
     User,
 }
 
-/// Commands for imports.
-#[derive(Debug, Subcommand)]
-pub(crate) enum ImportCommand {
-    /// Register an imported program under a handle; in folder form, this creates its nested run, RUN/handle--slug
-    Add {
-        /// The handle in the program
-        alias: String,
-        /// The source of the imported program [default: from the `use` statement]
-        source: Option<String>,
-        /// The program file; the nested run contains a copy
-        #[arg(long, value_name = "PATH")]
-        program: Option<PathBuf>,
-        /// The program's inputs, as JSON
-        #[arg(long, value_name = "JSON")]
-        inputs: Option<String>,
-        /// The program's outputs, as JSON
-        #[arg(long, value_name = "JSON")]
-        outputs: Option<String>,
-        #[command(flatten)]
-        run: RunOption,
-    },
-}
-
 /// The arguments of `brief`.
 #[derive(Debug, Args)]
 pub(crate) struct BriefArgs {
-    /// The binding that the subagent writes [default: from the execution's statement, else anonymous]
-    pub(crate) name: Option<String>,
+    /// The execution that the subagent carries out, as `begin` printed it
+    #[arg(value_name = "EXECUTION")]
+    pub(crate) execution: i64,
     #[command(flatten)]
     pub(crate) run: RunOption,
-    /// The execution that the subagent carries out
-    #[arg(long, value_name = "EXECUTION")]
-    pub(crate) execution: Option<i64>,
-    /// The persistent agent of the subagent [default: from the execution's statement]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) agent: Option<String>,
-    /// Tell the subagent to use `put --done`, which also completes the execution
-    #[arg(long, requires = "execution")]
-    pub(crate) done: bool,
-    /// Also print `sqlite3` commands that do the same as `put`
-    #[arg(long)]
-    pub(crate) sqlite3: bool,
 }

@@ -1,12 +1,8 @@
 //! Defines the arguments of the commands that convert, copy, remove and diagnose runs.
 
-use std::path::PathBuf;
-
 use clap::{Args, ValueEnum};
 
-use super::run::{RunArgs, SAME, one, run_name};
-use crate::error::CliError;
-use crate::locate::unnamed;
+use super::run::RunArgs;
 
 pub(crate) const CLEAN_HELP: &str = "\
 Without --yes the command removes nothing. It lists the runs that it would remove, with sizes and reasons.
@@ -28,34 +24,6 @@ pub(crate) struct ConvertArgs {
     /// RUN-filesystem, beside the run; for a run in PostgreSQL, ID in .prose/runs]
     #[arg(long, value_name = "PATH")]
     pub(crate) out: Option<std::path::PathBuf>,
-}
-
-/// The arguments of `pull`.
-#[derive(Debug, Args)]
-pub(crate) struct PullArgs {
-    /// The run: postgres:ID, or postgres:latest [default: PROSE_RUN]
-    #[arg(value_parser = run_name)]
-    run: Option<String>,
-    #[arg(long = "run", value_name = "RUN", value_parser = run_name, help = SAME)]
-    named: Option<String>,
-    /// The database file to write. If this file already contains the same run, nothing is copied. Attachments are
-    /// copied into the folder of the file [default: ID/state.db in .prose/runs]
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) out: Option<PathBuf>,
-}
-
-impl PullArgs {
-    /// Returns the run to copy.
-    pub(crate) fn run(&self) -> Result<String, CliError> {
-        one(self.run.as_deref(), self.named.as_deref())?.map_or_else(unnamed, Ok)
-    }
-}
-
-/// The arguments of `push`.
-#[derive(Debug, Args)]
-pub(crate) struct PushArgs {
-    #[command(flatten)]
-    pub(crate) run: RunArgs,
 }
 
 /// The arguments of `clean`.

@@ -1,4 +1,4 @@
-//! Compares a run with a copy that already exists at the target of `convert`, `push` or `pull`.
+//! Compares a run with a copy that already exists at the target of `convert`.
 
 use std::fs;
 use std::path::Path;

@@ -17,10 +17,12 @@ pub(super) fn run(args: &FinishArgs, out: &Out) -> Result<Exit, CliError> {
         Ending::Failed => RunStatus::Failed,
         Ending::Interrupted => RunStatus::Interrupted,
     });
+    let status = status.or((!args.vacuum).then_some(RunStatus::Completed));
     let run = args.run.name()?;
     let mut recorder = Recorder::open(&run)?;
     let ended = recorder.record(&Finish {
         status,
+        error: args.error.clone(),
         again: args.vacuum,
         insist: args.force.into(),
     })?;

@@ -2,6 +2,7 @@ use std::time::{Duration, Instant};
 
 use prosescope_core::render::text::escape;
 use prosescope_core::session::pages;
+use prosescope_core::view::GateOpened;
 use prosescope_core::write::{CreateGate, ViewGate};
 
 use super::{duration, no_gate, unread};
@@ -115,6 +116,14 @@ fn create(args: CreateArgs, out: &Out) -> Result<Exit, CliError> {
         insist: args.insist.into(),
     };
     let made = record::one(&args.run.name()?, &command)?;
+    say_open_names(&made);
+    say_notes(&made.notes);
+    // Only the gate's id is printed, because the commands that decide take that id.
+    out.show(&made, || format!("{}\n", made.gate))
+}
+
+/// Notes names in braces that the prompt of a new gate still contains.
+pub(super) fn say_open_names(made: &GateOpened) {
     if !made.open_names.is_empty() {
         let names: Vec<String> = made.open_names.iter().map(|n| format!("{{{n}}}")).collect();
         let names = escape(&names.join(", "), false);
@@ -122,7 +131,4 @@ fn create(args: CreateArgs, out: &Out) -> Result<Exit, CliError> {
             "the prompt still contains the placeholder {names}, because the run has no binding of that name with a short text. To avoid placeholders, write the whole prompt yourself: `--prompt TEXT`"
         )));
     }
-    say_notes(&made.notes);
-    // Only the gate's id is printed, because the commands that decide take that id.
-    out.show(&made, || format!("{}\n", made.gate))
 }

@@ -4,6 +4,7 @@ mod agent;
 mod agent_delete;
 mod agents;
 mod audit;
+mod begin;
 mod bindings;
 mod brief;
 mod check;
@@ -14,20 +15,17 @@ mod convert;
 mod decide;
 mod diff;
 mod doctor;
+mod end;
 mod events;
-mod exec;
 mod existing_copy;
 mod finish;
 mod for_model;
 mod gate;
 mod gates;
 mod get;
-mod import;
 mod init;
-mod loops;
 mod man;
 mod next;
-mod parallel;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod program;
@@ -91,23 +89,23 @@ pub(crate) fn run(command: Command, out: &Out) -> Result<Exit, CliError> {
         Command::Resume(args) => resume::run(&args, out),
         Command::Check(args) => check::run(&args, out),
         Command::Init(args) => init::run(&args, out),
-        Command::Exec(command) => exec::run(command, out),
-        Command::Parallel(command) => parallel::run(command, out),
-        Command::Loop(command) => loops::run(command, out),
+        Command::Begin(args) => begin::run(args, out),
+        Command::End(args) => end::end(args, out),
+        Command::Round(args) => end::round(&args, out),
+        Command::Fail(args) => end::fail(args, out),
+        Command::Retry(args) => end::retry(&args, out),
+        Command::Skip(args) => end::skip(args, out),
         Command::Agent(command) => agent::run(command, out),
-        Command::Import(command) => import::run(command, out),
         Command::Brief(args) => brief::run(&args, out),
         Command::Put(args) => put::run(&args, out),
         Command::Finish(args) => finish::run(&args, out),
         Command::Clean(args) => clean::run(&args, out),
         Command::Convert(args) => convert::run(&args, out),
         Command::Share(args) => share::run(&args, out),
-        Command::Pull(args) => server_copy::pull(&args, out),
         #[cfg(feature = "postgres")]
         Command::Postgres(command) => postgres::run(&command, out),
         #[cfg(not(feature = "postgres"))]
         Command::Postgres(_) => Err(crate::postgres::missing().into()),
-        Command::Push(args) => server_copy::push(&args, out),
         Command::Doctor => doctor::run(out),
         Command::Workflow(command) => workflow::run(command, out),
         Command::View(args) => view::run(&args, out),

@@ -15,12 +15,12 @@ pub(super) fn run(args: &PutArgs, out: &Out) -> Result<Exit, CliError> {
     let (value, staged) = input::value(args.file.as_deref())?;
     let put = Put {
         name: args.name.clone(),
-        execution: args.execution,
+        execution: args.into,
         kind: args.kind.clone(),
         source: args.source.clone(),
         summary: args.summary.clone(),
         value,
-        done: args.done,
+        not_done: args.not_done,
         agent: args.agent.clone(),
         memory: text_of(args.memory.as_deref())?,
         segment: text_of(args.segment.as_deref())?,

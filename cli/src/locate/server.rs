@@ -228,7 +228,7 @@ pub(crate) fn only_on_disk(run: &str) -> Result<(), CliError> {
             Exit::Usage,
             format!("this command works only on files, and {run} is in PostgreSQL"),
         )
-        .hint(format!("`prosescope pull {run}` copies the run into a file; `prosescope show` and `prosescope trace` read a run in PostgreSQL directly"))),
+        .hint(format!("`prosescope convert {run} --to sqlite` copies the run into a file; `prosescope show` and `prosescope trace` read a run in PostgreSQL directly"))),
     }
 }
 

@@ -369,7 +369,7 @@ fn going_on_is_logged_at_the_gate() {
     in_both_forms(|project| {
         let run = project.run.clone();
         project.create("deploy", &[]);
-        project.expect(0, &["finish", &run, "--status", "interrupted"]);
+        project.expect(0, &["finish", "interrupted", "--run", &run]);
         project.expect(0, &["resume", &run, "--begin"]);
         let audit = project.json(0, &["audit", &run]);
         let last = &audit["rows"][1];

@@ -29,12 +29,12 @@ output done = session "Finish"
 
 /// The steps up to a branch that failed.
 const UNTIL: Steps<'static> = &[
-    ("", 0, "plan", "exec run --line 4"),
-    ("The plan", 0, "", "put plan --execution {plan} --done"),
-    ("", 0, "loop", "loop begin --line 5"),
-    ("", 0, "draft", "exec run --line 6"),
-    ("draft 1", 0, "", "put draft --execution {draft} --done"),
-    ("", 0, "critic", "exec run --line 7"),
+    ("", 0, "plan", "begin 4"),
+    ("The plan", 0, "", "put plan --into {plan}"),
+    ("", 0, "loop", "begin 5"),
+    ("", 0, "draft", "begin 6"),
+    ("draft 1", 0, "", "put draft --into {draft}"),
+    ("", 0, "critic", "begin 7"),
     ("memory 1", 0, "", "agent memory set critic"),
     (
         "segment 1",
@@ -42,39 +42,34 @@ const UNTIL: Steps<'static> = &[
         "",
         "agent segment add critic --prompt Critique",
     ),
-    ("", 0, "", "exec complete {critic}"),
-    ("", 0, "", "loop iterate {loop}"),
-    ("", 0, "again", "exec run --line 6"),
-    ("draft 2", 0, "", "put draft --execution {again} --done"),
-    (
-        "",
-        0,
-        "",
-        "loop exit {loop} --round --reason condition_satisfied",
-    ),
-    ("", 0, "fix", "exec run --line 9"),
-    ("", 0, "", "exec fail {fix} --error no_tools"),
-    ("", 0, "", "exec retry {fix}"),
-    ("", 0, "", "exec fail {fix} --error no_luck"),
-    ("", 0, "", "exec retry {fix}"),
-    ("fixed", 0, "", "put fix --execution {fix} --done"),
-    ("", 0, "parallel", "parallel begin --line 11"),
+    ("", 0, "", "end {critic}"),
+    ("", 0, "", "round {loop}"),
+    ("", 0, "again", "begin 6"),
+    ("draft 2", 0, "", "put draft --into {again}"),
+    ("", 0, "", "end {loop} --because condition_satisfied"),
+    ("", 0, "fix", "begin 9"),
+    ("", 0, "", "fail {fix} no_tools"),
+    ("", 0, "", "retry {fix}"),
+    ("", 0, "", "fail {fix} no_luck"),
+    ("", 0, "", "retry {fix}"),
+    ("fixed", 0, "", "put fix --into {fix}"),
+    ("", 0, "parallel", "begin 11"),
     ("", 0, "a", "parallel branch {parallel} a"),
     ("", 0, "b", "parallel branch {parallel} b"),
-    ("value a", 0, "", "put a --execution {a} --done"),
-    ("", 0, "", "exec fail {b} --error b_broke"),
+    ("value a", 0, "", "put a --into {a}"),
+    ("", 0, "", "fail {b} b_broke"),
 ];
 
 /// The steps from there to the end.
 const THEN: Steps<'static> = &[
-    ("", 0, "", "exec retry {b}"),
-    ("value b", 0, "", "put b --execution {b} --done"),
-    ("", 0, "", "parallel join {parallel}"),
+    ("", 0, "", "retry {b}"),
+    ("value b", 0, "", "put b --into {b}"),
+    ("", 0, "", "end {parallel}"),
     ("", 0, "", "gate create --line 15"),
     ("", 0, "", "approve go --as alice"),
-    ("", 0, "done", "exec run --line 18"),
-    ("the end", 0, "", "put done --execution {done} --done"),
-    ("", 0, "", "finish --status completed"),
+    ("", 0, "done", "begin 18"),
+    ("the end", 0, "", "put done --into {done}"),
+    ("", 0, "", "finish"),
 ];
 
 /// Keys of the JSON that contain a time.
@@ -133,7 +128,7 @@ fn one_script_tells_the_same_in_each_store() {
         record_all(&project, &run, UNTIL, &mut ids);
         let next = project.prose(0, &["next", &run], "");
         let id = &ids.iter().find(|(name, _)| *name == "b").unwrap().1;
-        let retry = format!("prosescope exec retry {id} ");
+        let retry = format!("prosescope retry {id} ");
         assert!(next.starts_with(&retry), "{form}: {next}");
         let failed = told(&project, &run);
         record_all(&project, &run, THEN, &mut ids);

@@ -42,7 +42,7 @@ fn an_attachment_in_the_runs_folder_on_this_machine_is_read() {
     for _ in 0..2 {
         let value = project.give(&["get", "report", "--run", &run], b"");
         assert_eq!(value.stdout, b"the whole report");
-        project.prose(0, &["pull", &run, "-o", "back/state.db"], "");
+        project.prose(0, &["convert", &run, "--to", "sqlite", "--out", "back"], "");
     }
     assert_eq!(
         project.line(&["get", "report", "--run", "back/state.db"]),

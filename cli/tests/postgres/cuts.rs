@@ -14,18 +14,13 @@ const LAST: &[(&str, i32, &str, &str)] = &[
     ("", 0, "", "reject {run} publish --reason No --as raymond"),
     ("", 0, "", "gate create later --line 41 --run {run} --force"),
     ("", 0, "", "approve {run} later --comment fine"),
-    ("", 0, "", "finish {run} --status interrupted"),
+    ("", 0, "", "finish interrupted --run {run}"),
     ("", 0, "", "resume {run} --begin"),
-    ("", 0, "report", "exec begin --line 45 --run {run} --force"),
-    (
-        "a report",
-        0,
-        "",
-        "put report --run {run} --execution {report} --done",
-    ),
+    ("", 0, "report", "begin 45 --run {run} --force"),
+    ("a report", 0, "", "put report --run {run} --into {report}"),
     ("", 0, "", "gate create later --line 41 --run {run} --force"),
     ("", 0, "", "gates expire"),
-    ("", 0, "", "finish {run} --status failed"),
+    ("", 0, "", "finish failed --run {run}"),
 ];
 
 /// The SQL that returns everything recorded of a run, without ids and times.
@@ -170,7 +165,7 @@ fn a_run_that_is_made_or_removed_over_a_cut_connection_is_whole() {
     for n in 0..5 {
         project.prose(0, &["put", &format!("v{n}"), "--run", &file], "v");
     }
-    project.prose(0, &["finish", &file, "--status", "completed"], "");
+    project.prose(0, &["finish", "--run", &file], "");
     let most = times(12, 60);
     let step = times(4, 1);
     let mut places = vec![Place::BeforeCommit, Place::AfterCommit];
@@ -182,7 +177,11 @@ fn a_run_that_is_made_or_removed_over_a_cut_connection_is_whole() {
         let there = format!("postgres:{id}");
         let steps: [(&[&str], &str, &str); 2] = [
             (&init, &there, "1|0|"),
-            (&["push", &file], &format!("postgres:{file}"), "1|5|"),
+            (
+                &["convert", &file, "--to", "postgres"],
+                &format!("postgres:{file}"),
+                "1|5|",
+            ),
         ];
         for (make, run, whole) in steps {
             let id = run.trim_start_matches("postgres:");

@@ -16,22 +16,19 @@ fn psql_and_prose_read_what_the_other_wrote() {
         let all = [args, &["--run", &run]].concat();
         project.prose(0, &all, input).trim().to_owned()
     };
-    let at = |line: &str, of: &[&str]| give(&[&["exec", "begin", "--line", line], of].concat(), "");
+    let at = |line: &str, of: &[&str]| give(&[&["begin", line], of].concat(), "");
     let id = run.trim_start_matches("postgres:");
     let asks = |sql: &str| cluster.psql(&url, &sql.replace("{RUN}", id)).unwrap();
 
     let findings = at("12", &[]);
     give(
-        &["put", "findings", "--execution", &findings, "--done"],
+        &["put", "findings", "--into", &findings],
         "AI's `$(never)` \\x",
     );
-    let all = give(
-        &["parallel", "begin", "--line", "14", "--branches", "a,b"],
-        "",
-    );
+    let all = give(&["begin", "14", "--branches", "a,b"], "");
     let a = give(&["parallel", "branch", &all, "a", "--line", "15"], "");
     give(&["parallel", "branch", &all, "b", "--line", "16"], "");
-    give(&["put", "a", "--execution", &a, "--done"], "A");
+    give(&["put", "a", "--into", &a], "A");
 
     // These are the queries of postgres.md about interaction with the database, parallel execution and resuming.
     assert_eq!(
@@ -81,9 +78,9 @@ fn psql_and_prose_read_what_the_other_wrote() {
     assert!(!trace.contains("\"running\",\"b"), "{trace}");
 
     // The next query tracks a loop.
-    let round = give(&["loop", "begin", "--line", "18"], "");
+    let round = give(&["begin", "18"], "");
     let step = at("19", &["--parent", &round]);
-    give(&["exec", "complete", &step], "");
+    give(&["end", &step], "");
     give(&["loop", "iterate", &round], "");
     let tracked = asks(&format!(
         "SELECT metadata->>'current_iteration' || ' of ' || (metadata->>'max_iterations')
@@ -98,7 +95,10 @@ fn psql_and_prose_read_what_the_other_wrote() {
     // The next query resolves a name in the frame of a call.
     let frame = at("24", &[]);
     let inner = at("22", &["--parent", &frame]);
-    give(&["put", "result", "--execution", &inner], "depth 1");
+    give(
+        &["put", "result", "--into", &inner, "--not-done"],
+        "depth 1",
+    );
     let resolved = asks(&format!(
         "WITH RECURSIVE scope_chain AS (
            SELECT id, parent_id FROM openprose.execution WHERE id = {inner}

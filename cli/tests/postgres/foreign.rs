@@ -172,8 +172,8 @@ const STEPS: &[(&str, &str)] = &[
         "put a --run postgres:RUN",
     ),
     ("", "reject postgres:RUN deploy --reason No"),
-    ("", "exec begin --line 1 --run postgres:RUN --force"),
-    ("", "exec complete --run postgres:RUN"),
+    ("", "begin 1 --run postgres:RUN --force"),
+    ("", "end --run postgres:RUN"),
     ("", "gate create --line 6 --run postgres:RUN --force"),
     (
         "memory",
@@ -183,7 +183,7 @@ const STEPS: &[(&str, &str)] = &[
         "summary",
         "agent segment add bob --prompt p --scope execution --run postgres:RUN",
     ),
-    ("", "finish postgres:RUN --status failed"),
+    ("", "finish failed --run postgres:RUN"),
     (
         "",
         "init p.prose --state postgres --id 20260301-100000-second",
@@ -389,7 +389,7 @@ fn what_row_security_hides_is_never_called_empty() {
                 &["gates", &run],
                 &["show", &run],
                 &["approve", &run, "deploy", "--as", "user"],
-                &["finish", &run, "--status", "completed"],
+                &["finish", "--run", &run],
             ],
             _ => &[
                 &["audit", "verify", &run],
@@ -521,7 +521,7 @@ fn a_policy_that_is_true_hides_no_rows() {
     let owner = Project::new(PROGRAM, &base.url);
     let run = owner.init("postgres");
     owner.prose(0, &["put", "a", "--run", &run], "a value");
-    owner.prose(0, &["exec", "begin", "--line", "1", "--run", &run], "");
+    owner.prose(0, &["begin", "1", "--run", &run], "");
     owner.prose(0, &["postgres", "setup", "--apply", "--role", "shown"], "");
     let yes = "CREATE FUNCTION public.yes(text) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT true';
                GRANT USAGE ON SCHEMA public TO shown; ALTER TABLE openprose.bindings ENABLE ROW LEVEL SECURITY";

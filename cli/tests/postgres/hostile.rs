@@ -297,7 +297,7 @@ impl Place {
             project.prose(0, &args, "");
         }
         let file = project.init("sqlite");
-        project.prose(0, &["finish", &file, "--status", "failed"], "");
+        project.prose(0, &["finish", "failed", "--run", &file], "");
         Place { wire, project, run }
     }
 
@@ -323,7 +323,7 @@ const COMMITS: &[&str] = &[
     "init p.prose --state postgres --id 20260301-100000-silent",
     "workflow events append latest --text two --state postgres",
     "clean RUN --yes --force",
-    "push latest",
+    "convert latest --to postgres",
 ];
 
 /// After a COMMIT without an answer, the command asks on another connection whether its change was recorded. If that
@@ -377,7 +377,7 @@ fn unanswered(cluster: &Cluster, line: &str, answer: Answer, for_good: bool) {
         // The COMMIT took effect, as the server confirms on the second connection.
         (Answer::SilenceAfter, false) => assert_eq!(out.status.code(), Some(0), "{what}"),
         // The COMMIT did not take effect, so most commands are repeated once.
-        (_, false) if !line.starts_with("init") && !line.starts_with("push") => {
+        (_, false) if !line.starts_with("init") && !line.starts_with("convert") => {
             assert_eq!(out.status.code(), Some(0), "{what}");
         }
         (_, false) => {
@@ -419,7 +419,7 @@ const READERS: &[&str] = &[
     "get a --run RUN",
     "runs",
     "gates",
-    "pull RUN",
+    "convert RUN --to sqlite",
     "search value --run RUN",
     "put x --run RUN",
     "workflow events tail latest --state postgres",

@@ -133,7 +133,7 @@ fn a_finish_or_a_push_that_was_killed_is_whole_once_it_is_repeated() {
     };
     for _ in 0..times(3, 100) {
         let run = project.init("postgres");
-        let finish = ["finish", &run, "--status", "completed"];
+        let finish = ["finish", "--run", &run];
         killed(started(&project, &finish, ""), 80);
         repeated(&finish);
         let id = run.trim_start_matches("postgres:");
@@ -152,7 +152,7 @@ fn a_finish_or_a_push_that_was_killed_is_whole_once_it_is_repeated() {
         .replace("{RUN}", &run);
     let there = || cluster.psql(&url, &whole).unwrap();
     for n in 0..times(6, 100) {
-        let push = started(&project, &["push", &run], "");
+        let push = started(&project, &["convert", &run, "--to", "postgres"], "");
         let done = match n % 6 {
             5 => {
                 moment(150);
@@ -167,7 +167,7 @@ fn a_finish_or_a_push_that_was_killed_is_whole_once_it_is_repeated() {
             "{found}, acknowledged: {done}"
         );
         // The push is repeated, whether or not the killed push was committed.
-        project.prose(0, &["push", &run], "");
+        project.prose(0, &["convert", &run, "--to", "postgres"], "");
         assert_eq!(there(), "1|20|9");
         let remove = format!("DELETE FROM openprose.run WHERE id = '{run}'");
         cluster.psql(&url, &remove).unwrap();

@@ -73,8 +73,8 @@ fn a_server_that_refuses_is_said_and_changes_nothing() {
         let others: [&[&str]; 4] = [
             &put,
             &["init", "p.prose", "--state", "postgres"],
-            &["exec", "begin", "--line", "1", "--run", &run],
-            &["push", &file],
+            &["begin", "1", "--run", &run],
+            &["convert", &file, "--to", "postgres"],
         ];
         let writers = if is_held { &others[..1] } else { &others };
         for args in writers {

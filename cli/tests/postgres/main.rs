@@ -50,14 +50,14 @@ fn a_run_in_postgresql_is_recorded_and_read() {
         let all = [args, &["--run", &run]].concat();
         project.prose(code, &all, input)
     };
-    let begun = prose(0, &["exec", "begin", "--line", "1"], "");
+    let begun = prose(0, &["begin", "1"], "");
     let hostile = "AI's `$(rm)` \\x \"q\"\n";
     let written = prose(0, &["put", "research"], hostile);
     let place = format!(
         "openprose.bindings WHERE name='research' AND run_id='{id}' AND execution_id IS NULL"
     );
     assert!(written.contains(&place), "{written}");
-    prose(0, &["exec", "complete", begun.trim()], "");
+    prose(0, &["end", begun.trim()], "");
     assert_eq!(prose(0, &["get", "research"], ""), hostile);
 
     prose(0, &["gate", "create", "--line", "3"], "");
@@ -77,11 +77,11 @@ fn a_run_in_postgresql_is_recorded_and_read() {
         "{brief}"
     );
     let large = "x".repeat(300_000);
-    prose(0, &["exec", "begin", "--line", "6"], "");
+    prose(0, &["begin", "6"], "");
     prose(0, &["put", "report"], &large);
     assert_eq!(prose(0, &["get", "report"], ""), large);
-    prose(0, &["exec", "complete"], "");
-    project.prose(0, &["finish", &run, "--status", "completed"], "");
+    prose(0, &["end"], "");
+    project.prose(0, &["finish", "--run", &run], "");
     let trace = project.prose(0, &["trace", &id_prefix(&run)], "");
     assert!(trace.contains("Find three sources"), "{trace}");
     for command in ["state", "bindings", "agents", "gates", "resume", "check"] {
@@ -92,7 +92,7 @@ fn a_run_in_postgresql_is_recorded_and_read() {
     project.prose(0, &["audit", "verify", &run], "");
     project.prose(3, &["show", "postgres:20200101-000000-nobody"], "");
     project.prose(0, &["convert", &run, "--to", "sqlite"], "");
-    project.prose(4, &["push", &run], "");
+    project.prose(4, &["convert", &run, "--to", "postgres"], "");
 }
 
 /// Returns a unique prefix of a run's id.
@@ -110,7 +110,7 @@ fn a_run_in_postgresql_is_named_as_commands_take_it() {
     let run = project.init("postgres");
     let id = run.trim_start_matches("postgres:");
     let at_gate = ["gate", "create", "--line", "3", "--run", &run];
-    let begun = project.json(&["exec", "begin", "--line", "1", "--run", &run]);
+    let begun = project.json(&["begin", "1", "--run", &run]);
     let complete = project.json(&["exec", "skip", "1", "--run", &run]);
     let made = project.json(&at_gate);
     let gates = project.prose(0, &["gates", &run], "");
@@ -122,7 +122,7 @@ fn a_run_in_postgresql_is_named_as_commands_take_it() {
         let out = project.give(&["put", "x", "--run", &run, "--json"], b"x");
         serde_json::from_slice::<serde_json::Value>(&out.stdout).unwrap()
     };
-    let finished = project.prose(0, &["finish", &run, "--status", "failed"], "");
+    let finished = project.prose(0, &["finish", "failed", "--run", &run], "");
     let again = project.prose(4, &["put", "x", "--run", &run], "x");
     for said in [&gates, &one, &approved, &finished] {
         assert!(said.contains(&run), "{said}");
@@ -174,12 +174,12 @@ fn a_run_that_is_taken_up_again_keeps_when_it_had_ended() {
     let project = Project::new(PROGRAM, &url);
     for form in ["sqlite", "filesystem", "postgres"] {
         let run = project.init(form);
-        project.prose(0, &["exec", "begin", "--line", "1", "--run", &run], "");
-        project.prose(0, &["finish", &run, "--status", "failed"], "");
+        project.prose(0, &["begin", "1", "--run", &run], "");
+        project.prose(0, &["finish", "failed", "--run", &run], "");
         project.prose(0, &["resume", &run, "--begin"], "");
         let there = match form {
             "postgres" => run,
-            _ => project.json(&["push", &run])["folder"]
+            _ => project.json(&["convert", &run, "--to", "postgres"])["folder"]
                 .as_str()
                 .unwrap()
                 .to_owned(),
@@ -194,7 +194,7 @@ fn a_run_that_is_taken_up_again_keeps_when_it_had_ended() {
 }
 
 /// Commands on all runs also read the database. Commands that work on files only are refused with a hint to
-/// `prosescope pull`.
+/// `prosescope convert`.
 #[test]
 fn all_runs_are_checked_and_what_takes_files_names_pull() {
     let Some(cluster) = cluster() else {
@@ -216,7 +216,10 @@ fn all_runs_are_checked_and_what_takes_files_names_pull() {
     let log = project.prose(0, &["audit", "--all"], "");
     assert!(log.contains("approved") && log.contains(&run), "{log}");
     let said = project.prose(2, &["check", &run, "--fix"], "");
-    assert!(said.contains(&format!("prosescope pull {run}")), "{said}");
+    assert!(
+        said.contains(&format!("prosescope convert {run} --to sqlite")),
+        "{said}"
+    );
     // The folder of runs is removed, so that all remaining runs are in the database.
     std::fs::remove_dir_all(project.path().join(".prose/runs")).unwrap();
     assert_eq!(

@@ -43,22 +43,30 @@ fn a_run_goes_into_postgresql_and_comes_back_the_same() {
         if form == "sqlite" {
             record(&project, &run);
         } else {
-            let step = project.line(&["exec", "begin", "--line", "35", "--run", &run]);
+            let step = project.line(&["begin", "35", "--run", &run]);
             project.prose(
                 0,
-                &["put", "letter", "--execution", &step, "--run", &run],
+                &[
+                    "put",
+                    "letter",
+                    "--into",
+                    &step,
+                    "--not-done",
+                    "--run",
+                    &run,
+                ],
                 "Dear\n",
             );
-            project.prose(0, &["exec", "complete", &step, "--run", &run], "");
+            project.prose(0, &["end", &step, "--run", &run], "");
         }
         let large = "a long value ".repeat(30_000);
         project.prose(0, &["put", "large", "--run", &run], &large);
-        let pushed = project.json(&["push", &run]);
+        let pushed = project.json(&["convert", &run, "--to", "postgres"]);
         assert_eq!(pushed["left"], serde_json::json!([]), "{form}: {pushed}");
         let there = format!("postgres:{run}");
         assert_eq!(pushed["folder"], there.as_str());
         // The run is already in the database, so pushing it again copies nothing, and is not an error.
-        let again = project.json(&["push", &run]);
+        let again = project.json(&["convert", &run, "--to", "postgres"]);
         assert_eq!(
             (&pushed["already"], &again["already"]),
             (&false.into(), &true.into()),
@@ -76,32 +84,25 @@ fn a_run_goes_into_postgresql_and_comes_back_the_same() {
             assert_eq!(back["already"], already, "{form}: {back}");
         }
         assert_same(&project, &run, "copy");
-        project.prose(2, &["pull", &there, "-o", "sent/run.db"], "");
-        // `pull` also copies the attachments to which rows refer, so that a teammate can open the file.
-        project.prose(0, &["pull", &there, "-o", "sent/state.db"], "");
+        // The attachments to which rows refer are copied, too, so that a teammate can open the folder.
+        project.prose(
+            0,
+            &["convert", &there, "--to", "sqlite", "--out", "sent"],
+            "",
+        );
         assert!(project.path().join("sent/attachments/large.md").is_file());
         assert_eq!(
             project.line(&["get", "large", "--run", "sent/state.db"]),
             large.trim_end()
         );
-        let again = project.json(&["pull", &there, "-o", "sent/state.db"]);
+        let again = project.json(&["convert", &there, "--to", "sqlite", "--out", "sent"]);
         assert_eq!(again["already"], true, "{form}: {again}");
-        // A killed command leaves the attachments without the database, because the database is written last.
-        let sent = project.path().join("sent");
-        std::fs::remove_file(sent.join("state.db")).unwrap();
-        project.prose(0, &["pull", &there, "-o", "sent/state.db"], "");
-        std::fs::copy(sent.join("state.db"), sent.join("kept.db")).unwrap();
-        std::fs::remove_file(sent.join("state.db")).unwrap();
-        std::fs::write(sent.join("attachments/large.md"), "somebody's").unwrap();
-        project.prose(6, &["pull", &there, "-o", "sent/state.db"], "");
-        std::fs::write(sent.join("attachments/large.md"), &large).unwrap();
-        std::fs::rename(sent.join("kept.db"), sent.join("state.db")).unwrap();
         // The run continues in PostgreSQL, so its copies differ from it. Copying again is refused, and the error
         // contains the name of the binding.
         project.prose(0, &["put", "more", "--run", &there], "more");
         for args in [
-            &["push", &run][..],
-            &["pull", &there, "-o", "sent/state.db"],
+            &["convert", &run, "--to", "postgres"][..],
+            &["convert", &there, "--to", "sqlite", "--out", "sent"],
             &back,
         ] {
             let refused = project.give(args, b"");
@@ -110,8 +111,12 @@ fn a_run_goes_into_postgresql_and_comes_back_the_same() {
             assert!(said.contains("binding more"), "{said}");
         }
         // Another file at the target is not taken for a copy of the run.
-        std::fs::write(project.path().join("other.db"), "other").unwrap();
-        project.prose(6, &["pull", &there, "-o", "other.db"], "");
+        std::fs::write(project.path().join("other"), "other").unwrap();
+        project.prose(
+            6,
+            &["convert", &there, "--to", "sqlite", "--out", "other"],
+            "",
+        );
         project.prose(
             0,
             &["convert", &there, "--to", "filesystem", "--out", "folder"],
@@ -131,17 +136,21 @@ fn a_gate_that_was_sealed_elsewhere_is_no_other_one() {
     let url = cluster.database();
     let project = Project::new(crate::PROGRAM, &url);
     let other = project.init("postgres");
-    project.line(&["exec", "begin", "--line", "1", "--run", &other]);
+    project.line(&["begin", "1", "--run", &other]);
     let run = project.init("sqlite");
     let gate = ["gate", "create", "--line", "3", "--run", &run];
     project.prose(0, &gate, "");
-    project.prose(0, &["push", &run], "");
+    project.prose(0, &["convert", &run, "--to", "postgres"], "");
     let there = format!("postgres:{run}");
     project.prose(0, &["audit", "verify", &there], "");
     project.prose(0, &["approve", &there, "publish"], "");
     project.prose(0, &["audit", "verify", &there], "");
     project.prose(0, &["check", &there], "");
-    project.prose(0, &["pull", &there, "-o", "back/state.db"], "");
+    project.prose(
+        0,
+        &["convert", &there, "--to", "sqlite", "--out", "back"],
+        "",
+    );
     project.prose(0, &["check", "back/state.db"], "");
     // `audit verify` still finds a gate that lost its execution.
     let sql = format!("UPDATE openprose.gates SET execution_id = NULL WHERE run_id = '{run}'");
@@ -180,11 +189,15 @@ fn what_postgresql_refuses_comes_back_as_it_was() {
     let mut sqlite = std::process::Command::new("sqlite3");
     let made = fed(sqlite.arg("-batch").arg(&db), sql.as_bytes());
     assert!(made.status.success(), "{}", text(&made.stderr));
-    project.prose(0, &["push", &run], "");
+    project.prose(0, &["convert", &run, "--to", "postgres"], "");
     let there = format!("postgres:{run}");
     let value = project.give(&["get", "nul", "--run", &there], b"");
     assert_eq!(value.stdout, b"x\0y");
-    project.prose(0, &["pull", &there, "-o", "back.db"], "");
+    project.prose(
+        0,
+        &["convert", &there, "--to", "sqlite", "--out", "back"],
+        "",
+    );
     let dump = |db: &str| {
         let sql = "SELECT 'e', id, statement_index, hex(statement_text), status, parent_id, started_at, metadata FROM execution ORDER BY id;
                    SELECT 'b', name, hex(value), kind FROM bindings ORDER BY name;
@@ -198,7 +211,7 @@ fn what_postgresql_refuses_comes_back_as_it_was() {
         text(&out.stdout)
     };
     let ours = dump(&format!(".prose/runs/{run}/state.db"));
-    let theirs = dump("back.db");
+    let theirs = dump("back/state.db");
     // PostgreSQL stores metadata as JSON and may format it differently, so it is compared by meaning.
     let plain = |dump: &str| dump.replace("1e3", "1000.0").replace("\": ", "\":");
     assert_eq!(plain(&ours), plain(&theirs));
@@ -230,8 +243,8 @@ fn a_large_run_moves_in_little_memory() {
     project.give(&["put", "large", "--run", &run], &large);
     let there = format!("postgres:{run}");
     for args in [
-        &["push", &run][..],
-        &["pull", &there, "-o", "sent/state.db"],
+        &["convert", &run, "--to", "postgres"][..],
+        &["convert", &there, "--to", "sqlite", "--out", "sent"],
         &["convert", &there, "--to", "filesystem", "--out", "folder"],
     ] {
         let most = most_memory(&mut project.command(args));
@@ -276,9 +289,13 @@ fn a_run_of_many_values_comes_back_the_same() {
         &["put", "file", "--run", &run],
         &vec![b'x'; megabytes << 16],
     );
-    project.prose(0, &["push", &run], "");
+    project.prose(0, &["convert", &run, "--to", "postgres"], "");
     let there = format!("postgres:{run}");
-    project.prose(0, &["pull", &there, "-o", "back/state.db"], "");
+    project.prose(
+        0,
+        &["convert", &there, "--to", "sqlite", "--out", "back"],
+        "",
+    );
     let dump = |db: &str| {
         let sql = "SELECT name, kind, execution_id, attachment_path, value FROM bindings ORDER BY rowid;
                    SELECT id, statement_index, statement_text, status, parent_id, metadata FROM execution ORDER BY id;
@@ -298,9 +315,9 @@ fn a_run_of_many_values_comes_back_the_same() {
     assert!(ours == file("back").unwrap());
     assert_eq!(ours.len(), megabytes << 16);
     // Copying again copies nothing.
-    let again = project.json(&["push", &run]);
+    let again = project.json(&["convert", &run, "--to", "postgres"]);
     assert_eq!(again["already"], true, "{again}");
-    let again = project.json(&["pull", &there, "-o", "back/state.db"]);
+    let again = project.json(&["convert", &there, "--to", "sqlite", "--out", "back"]);
     assert_eq!(again["already"], true, "{again}");
 }
 
@@ -313,8 +330,9 @@ fn what_statements_were_before_is_said_to_be_ours() {
     };
     let project = Project::new("let a = session \"A\"\n", &cluster.database());
     let run = project.init("postgres");
-    project.prose(0, &["exec", "run", "--line", "1", "--run", &run], "");
-    project.prose(0, &["put", "a", "--done", "--run", &run], "x");
-    let pulled = project.prose(0, &["pull", &run, "-o", "state.db"], "");
+    project.prose(0, &["begin", "1", "--run", &run], "");
+    project.prose(0, &["put", "a", "--run", &run], "x");
+    let copy = ["convert", &run, "--to", "sqlite", "--out", "copy"];
+    let pulled = project.prose(0, &copy, "");
     assert!(!pulled.contains("OpenProse does not define"), "{pulled}");
 }

@@ -28,11 +28,11 @@ fn each_transaction_may_run_in_another_session() {
         project.prose(0, &["audit", "verify", &run], "");
         project.prose(0, &["runs"], "");
         project.prose(0, &["postgres", "status"], "");
-        project.prose(0, &["pull", &run, "-o", "copy/state.db"], "");
+        project.prose(0, &["convert", &run, "--to", "sqlite", "--out", "copy"], "");
         let said = told(&project, &run);
-        project.prose(0, &["finish", &run, "--status", "failed"], "");
+        project.prose(0, &["finish", "failed", "--run", &run], "");
         project.prose(0, &["clean", &run, "--yes"], "");
-        project.prose(0, &["push", "copy/state.db"], "");
+        project.prose(0, &["convert", "copy/state.db", "--to", "postgres"], "");
         said
     });
     assert_eq!(direct, pooled);

@@ -21,11 +21,8 @@ fn models_of_the_documents_tables_read_and_write_beside_prose() {
         let all = [args, &["--run", &run]].concat();
         project.prose(0, &all, input).trim().to_owned()
     };
-    let begun = give(&["exec", "begin", "--line", "1"], "");
-    give(
-        &["put", "research", "--execution", &begun, "--done"],
-        "three sources",
-    );
+    let begun = give(&["begin", "1"], "");
+    give(&["put", "research", "--into", &begun], "three sources");
     give(&["agent", "memory", "set", "captain"], "# Captain");
     give(
         &["agent", "segment", "add", "captain", "--prompt", "Review"],

@@ -48,6 +48,6 @@ fn a_binding_of_execution_minus_one_hides_no_binding_of_the_root() {
     let mut sqlite = std::process::Command::new("sqlite3");
     let made = fed(sqlite.arg("-batch").arg(&db), sql.as_bytes());
     assert!(made.status.success(), "{}", text(&made.stderr));
-    project.prose(0, &["push", &file], "");
+    project.prose(0, &["convert", &file, "--to", "postgres"], "");
     assert_eq!(rows(&file), "odd -1");
 }

@@ -107,7 +107,7 @@ fn there_and_back(project: &Project, run: &str) -> bool {
         true => "sqlite",
         false => "filesystem",
     };
-    let out = project.give(&["push", run, "--json"], b"");
+    let out = project.give(&["convert", run, "--to", "postgres", "--json"], b"");
     if out.status.code() == Some(4) {
         let said = text(&out.stderr);
         assert!(
@@ -120,7 +120,11 @@ fn there_and_back(project: &Project, run: &str) -> bool {
     let pushed: Value = serde_json::from_slice(&out.stdout).unwrap();
     let there = pushed["folder"].as_str().unwrap();
     let id = there.strip_prefix("postgres:").unwrap();
-    assert_eq!(project.json(&["push", run])["already"], true, "{run}");
+    assert_eq!(
+        project.json(&["convert", run, "--to", "postgres"])["already"],
+        true,
+        "{run}"
+    );
 
     let back = format!("{run}-back");
     let to = format!(".prose/runs/{back}");

@@ -162,7 +162,7 @@ fn a_gate_whose_log_was_changed_is_not_decided() {
         &["approve", &run, "b", "--as", "raymond"][..],
         &["gates", "expire", &run],
         &["put", "x", "--run", &run],
-        &["exec", "begin", "--line", "1", "--run", &run],
+        &["begin", "1", "--run", &run],
         &[
             "gate", "create", "d", "--run", &run, "--prompt", "Go?", "--force",
         ],

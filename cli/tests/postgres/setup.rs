@@ -194,7 +194,7 @@ fn runs_are_removed_with_all_that_is_theirs() {
         );
         project.prose(0, &["gate", "create", "--line", "1", "--run", run], "");
         project.prose(0, &["approve", run, "go"], "");
-        project.prose(0, &["finish", run, "--status", "completed"], "");
+        project.prose(0, &["finish", "--run", run], "");
     }
     project.prose(
         0,

@@ -67,11 +67,11 @@ fn functions_and_operators_that_the_search_path_names_first_are_not_executed() {
     let id = run.trim_start_matches("postgres:");
     let at: &[&str] = &["--run", &run];
     let steps: [(&[&str], &[&str]); 25] = [
-        (&["exec", "begin", "--line", "1"], at),
+        (&["begin", "1"], at),
         (&["put", "research"], at),
         (&["put", "research"], at),
         (&["brief", "research"], at),
-        (&["exec", "complete"], at),
+        (&["end"], at),
         (&["agent", "memory", "set", "captain"], at),
         (&["agent", "segment", "add", "captain", "--prompt", "p"], at),
         (&["agent", "memory", "set", "all", "--scope", "project"], at),
@@ -87,8 +87,8 @@ fn functions_and_operators_that_the_search_path_names_first_are_not_executed() {
         (&["check", &run], &[]),
         (&["runs"], &[]),
         (&["agents", &run], &[]),
-        (&["finish", &run, "--status", "failed"], &[]),
-        (&["pull", &run, "-o", "copy/state.db"], &[]),
+        (&["finish", "failed", "--run", &run], &[]),
+        (&["convert", &run, "--to", "sqlite", "--out", "copy"], &[]),
         (
             &[
                 "agent",
@@ -102,7 +102,7 @@ fn functions_and_operators_that_the_search_path_names_first_are_not_executed() {
             &[],
         ),
         (&["clean", &run, "--yes"], &[]),
-        (&["push", "copy/state.db"], &[]),
+        (&["convert", "copy/state.db", "--to", "postgres"], &[]),
     ];
     for (args, more) in steps {
         project.prose(0, &[args, more].concat(), "a value");
@@ -132,12 +132,16 @@ fn a_password_is_in_no_file_and_in_no_list_of_processes() {
         (0, &["put", "research"], at),
         (0, &["brief", "research"], at),
         (0, &["gate", "create", "--line", "3"], at),
-        (4, &["finish", &run, "--status", "completed"], &[]),
+        (4, &["finish", "--run", &run], &[]),
         (0, &["approve", &run, "publish"], &[]),
         (3, &["get", "nothing"], at),
         (4, &["gate", "create", "--line", "99"], at),
         (0, &["postgres", "setup"], &[]),
-        (0, &["pull", &run, "-o", "copy/state.db"], &[]),
+        (
+            0,
+            &["convert", &run, "--to", "sqlite", "--out", "copy"],
+            &[],
+        ),
         (
             0,
             &["convert", &run, "--to", "filesystem", "--out", "folder"],

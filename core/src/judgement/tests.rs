@@ -6,8 +6,8 @@ use crate::program::scan;
 use crate::trace::fold;
 use crate::write::tests::Memory;
 use crate::write::{
-    Begin, BeginLoop, BeginParallel, Close, CreateGate, Decision, ExitLoop, Finish, How, Insist,
-    Join, Put, ResolveGate, RunParallel, StatementRef, Style, WriteError,
+    Begin, CreateGate, Decision, End, Fail, Finish, Insist, Put, ResolveGate, StatementRef, Style,
+    WriteError,
 };
 
 const NOW: &str = "2026-01-25 12:00:00";
@@ -24,15 +24,6 @@ fn step(run: &mut Memory, line: &str) -> Result<(), WriteError> {
     let (verb, arg) = (words.next().unwrap(), words.next().unwrap_or_default());
     let number = || arg.parse::<u32>().unwrap();
     let statement = || StatementRef::line(number());
-    let at = |run: &mut Memory, close: How| {
-        let id = arg.parse::<i64>().ok();
-        let close = Close {
-            id,
-            how: close,
-            insist,
-        };
-        run.at(NOW, &close).map(drop)
-    };
     match verb {
         "begin" => {
             let statement = statement();
@@ -57,51 +48,14 @@ fn step(run: &mut Memory, line: &str) -> Result<(), WriteError> {
             };
             run.at(NOW, &begin).map(drop)
         }
-        "loop" => {
-            let statement = statement();
-            let begin = BeginLoop {
-                statement,
-                insist,
-                ..BeginLoop::default()
-            };
-            run.at(NOW, &begin).map(drop)
-        }
-        "exit" => {
-            let exit = ExitLoop {
-                id: Some(number().into()),
-                insist,
-                ..ExitLoop::default()
-            };
-            run.at(NOW, &exit).map(drop)
-        }
-        "parallel" => {
-            let mut parallel = RunParallel::default();
-            parallel.begin.statement = statement();
-            run.at(NOW, &parallel).map(drop)
-        }
-        "items" => {
-            let begin = BeginParallel {
-                statement: statement(),
-                ..BeginParallel::default()
-            };
-            run.at(NOW, &begin).map(drop)
-        }
         "put" => {
             let (name, value) = line.split_once(' ').unwrap().1.split_once('=').unwrap();
             let put = Put {
                 name: Some(name.to_owned()),
                 value: value.as_bytes().to_vec().into(),
-                done: true,
                 ..Put::default()
             };
             run.at(NOW, &put).map(drop)
-        }
-        "join" => {
-            let join = Join {
-                parallel: Some(number().into()),
-                insist,
-            };
-            run.at(NOW, &join).map(drop)
         }
         "gate" => {
             let gate = CreateGate {
@@ -129,18 +83,27 @@ fn step(run: &mut Memory, line: &str) -> Result<(), WriteError> {
             };
             run.at(NOW, &resolve).map(drop)
         }
-        "end" => at(run, How::Completed { binding: None }),
-        "fail" => at(
-            run,
-            How::Failed {
+        "end" => {
+            let end = End {
+                id: arg.parse().ok(),
+                insist,
+                ..End::default()
+            };
+            run.at(NOW, &end).map(drop)
+        }
+        "fail" => {
+            let fail = Fail {
+                id: arg.parse().ok(),
                 error: "it failed".to_owned(),
-            },
-        ),
+                insist,
+            };
+            run.at(NOW, &fail).map(drop)
+        }
         "finish" => {
             let finish = Finish {
                 status: Some(RunStatus::Completed),
-                again: false,
                 insist,
+                ..Finish::default()
             };
             run.at(NOW, &finish).map(drop)
         }
@@ -272,15 +235,14 @@ fn a_rejection_in_a_called_block_bars_what_follows_the_call() {
 #[test]
 fn the_other_branches_of_a_parallel_go_on() {
     let program = "parallel:\n  a = do ask()\n  b = session \"B\"\nsession \"y\"\n\nblock ask():\n  approve go:\n    prompt: \"Go?\"\n  session \"x\"\n";
-    let script =
-        "parallel 1\ngate 7\nreject go\nbegin 9 !gate-rejected\nfail 2\njoin 1 !branch-failed";
+    let script = "begin 1\ngate 7\nreject go\nbegin 9 !gate-rejected\nfail 2\nend 1 !branch-failed";
     assert_eq!(passed(program, script), []);
 }
 
 #[test]
 fn a_gate_before_a_parallel_is_not_missed_by_the_handler_of_a_branch() {
     let program = "if **fair**:\n  approve go:\n    prompt: \"Go?\"\n  parallel:\n    try:\n      session \"x\"\n    finally:\n      session \"y\"\n";
-    let script = "begin 1\ngate 2\napprove go\nparallel 4\nbegin 5 branch_1\nbegin 6\nend\nend\nbegin 7 branch_1\nbegin 8";
+    let script = "begin 1\ngate 2\napprove go\nbegin 4\nbegin 5 branch_1\nbegin 6\nend\nend\nbegin 7 branch_1\nbegin 8";
     assert_eq!(passed(program, script), []);
 }
 
@@ -340,10 +302,10 @@ fn after_a_failure_only_what_answers_it_begins() {
 #[test]
 fn a_parallel_over_a_recorded_list_is_joined_after_all_of_its_items() {
     let program = "let names = session \"names\"\nparallel for name in names:\n  session \"{name}\"\nsession \"z\"\n";
-    let list = |list: &str| format!("begin 1\nput names={list}\nitems 2\n");
+    let list = |list: &str| format!("begin 1\nput names={list}\nbegin 2\n");
     let two = list("[\"a\", \"b\"]");
     let script =
-        "join 3 !items-left\nbegin 3 a\nend 4\njoin 3 !items-left\nbegin 3 b\nend 5\njoin 3";
+        "end ALL !items-left\nbegin 3 a\nend ONE\nend ALL !items-left\nbegin 3 b\nend TWO\nend ALL";
     let ids = |style| {
         if style == Style::InPlace {
             (2, 3, 4)
@@ -353,16 +315,16 @@ fn a_parallel_over_a_recorded_list_is_joined_after_all_of_its_items() {
     };
     for style in STYLES {
         let (parallel, first, second) = ids(style);
-        let script = script.replace("end 4", &format!("end {first}"));
-        let script = script.replace("end 5", &format!("end {second}"));
-        let script = script.replace("join 3", &format!("join {parallel}"));
+        let script = script.replace("ONE", &first.to_string());
+        let script = script.replace("TWO", &second.to_string());
+        let script = script.replace("ALL", &parallel.to_string());
         scripted(style, program, &format!("{two}{script}"));
         // What is not a list of texts may still be one in the model's words.
         let prose = list("anna and ben");
         scripted(
             style,
             program,
-            &format!("{prose}begin 3 anna\nend {first}\njoin {parallel}"),
+            &format!("{prose}begin 3 anna\nend {first}\nend {parallel}"),
         );
     }
 }

@@ -85,7 +85,7 @@ pub struct Meta {
     /// The position of the gate's creation in the chain of the audit log, in rows of Prosescope's recorder. If that
     /// audit row is missing, this position proves the loss.
     pub audit_seq: Option<i64>,
-    /// The binding that the statement wrote as its result (`prosescope put --done`, `prosescope exec complete`).
+    /// The binding that the statement wrote as its result (`prosescope put`, `prosescope end`).
     pub binding: Option<Text>,
     /// The frame of the binding whose name is in `binding`; `None` is the root.
     pub binding_scope: Option<i64>,

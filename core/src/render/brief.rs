@@ -1,9 +1,8 @@
-//! Writes briefs: the instructions that a VM gives to a subagent, with the place of the output and the command that
-//! writes the output (OpenProse's sqlite.md, "From Subagents"; filesystem.md, "Subagent Output Writing").
+//! Writes briefs: the instructions that `brief` prints for a subagent, with the place of the output and the command
+//! that writes the output (OpenProse's sqlite.md, "From Subagents"; filesystem.md, "Subagent Output Writing").
 //!
 //! In OpenProse, the VM inserts the value into SQL or into a file, where a quote in the value does harm. Therefore a
-//! brief names `prosescope` commands, which read the value from standard input. On request, it adds `sqlite3` commands,
-//! which read the value from a file.
+//! brief names `prosescope` commands, which read the value from standard input.
 
 use std::fmt::Write as _;
 
@@ -166,14 +165,8 @@ pub struct Brief {
     pub task: TaskView,
     /// The run's id, as commands take it.
     pub run: String,
-    /// The database; `None` in the folder form.
-    pub database: Option<String>,
-    /// The text of the statement that makes the output.
-    pub source: Option<String>,
     /// The execution that the subagent carries out.
-    pub execution: Option<i64>,
-    /// Whether the command that writes the output also completes the execution.
-    pub done: bool,
+    pub execution: i64,
 }
 
 impl Brief {
@@ -182,7 +175,7 @@ impl Brief {
         self.find_inputs();
         TaskView {
             put: self.put(),
-            brief: brief(&self, false),
+            brief: brief(&self),
             ..self.task
         }
     }
@@ -201,29 +194,11 @@ impl Brief {
 
     /// Returns the command that writes the output. The command reads the output from standard input.
     pub fn put(&self) -> String {
-        let run = option("--run", &self.run);
-        let mut put = match &self.task.binding {
-            Some(name) => format!("prosescope put {} {run}", word(name)),
-            None => format!("prosescope put --anon {run}"),
-        };
-        // With an execution, `put` takes the kind and the source from the recorded statement.
-        if let Some(id) = self.execution {
-            let _ = write!(put, " --execution {id}");
-        } else {
-            if let Some(frame) = &self.task.frame {
-                let _ = write!(put, " --execution {}", frame.id);
-            }
-            if let Some(kind) = &self.task.kind {
-                let _ = write!(put, " --kind {kind}");
-            }
-            if let Some(source) = &self.source {
-                let _ = write!(put, " {}", option("--source", source));
-            }
+        let (run, id) = (option("--run", &self.run), self.execution);
+        match &self.task.binding {
+            Some(name) => format!("prosescope put {} --into {id} {run}", word(name)),
+            None => format!("prosescope put --anon --into {id} {run}"),
         }
-        if self.done && self.execution.is_some() {
-            put.push_str(" --done");
-        }
-        put
     }
 
     /// Returns the names of the files for the agent's memory and its segment.
@@ -231,7 +206,7 @@ impl Brief {
         let plain = |c: char| if c.is_alphanumeric() { c } else { '-' };
         let name = self.task.agent.as_ref().map_or("", |agent| &agent.name);
         let name: String = name.chars().map(plain).collect();
-        let id = self.execution.unwrap_or_default();
+        let id = self.execution;
         (
             format!("{name}-{id}.memory.md"),
             format!("{name}-{id}.segment.md"),
@@ -241,14 +216,13 @@ impl Brief {
     /// Returns whether the command that writes the output also writes the agent's memory. This is the case if the
     /// memory belongs to the run.
     fn remembers(&self) -> bool {
-        self.done
-            && self.execution.is_some()
-            && (self.task.agent.as_ref()).is_some_and(|agent| agent.scope == "execution")
+        let agent = self.task.agent.as_ref();
+        agent.is_some_and(|agent| agent.scope == "execution")
     }
 }
 
-/// Writes the instructions as Markdown; `raw` adds the commands for `sqlite3`.
-pub fn brief(of: &Brief, raw: bool) -> String {
+/// Writes the instructions as Markdown.
+pub fn brief(of: &Brief) -> String {
     let mut out = String::new();
     let task = &of.task;
     if let Some(FrameView { id, block, depth }) = &task.frame {
@@ -291,13 +265,9 @@ pub fn brief(of: &Brief, raw: bool) -> String {
             " First write your compacted memory to the file {memory}, and what you did this time to {segment}."
         );
     }
-    let completes = match of.done && of.execution.is_some() {
-        true => " The command also records that you are done.",
-        false => "",
-    };
     let _ = writeln!(
         out,
-        "When your output is complete, write it unchanged to the standard input of this command, or name a file that contains it (`--file PATH`).{with}{completes}\n\n```sh\n{put} <<'END_OF_OUTPUT'\n…\nEND_OF_OUTPUT\n```\n"
+        "When your output is complete, write it unchanged to the standard input of this command, or name a file that contains it (`--file PATH`).{with} The command also records that you are done.\n\n```sh\n{put} <<'END_OF_OUTPUT'\n…\nEND_OF_OUTPUT\n```\n"
     );
     let agent = task.agent.as_ref().filter(|_| !of.remembers());
     if let Some(agent) = agent {
@@ -310,9 +280,6 @@ pub fn brief(of: &Brief, raw: bool) -> String {
     out.push_str(
         "Return only what `prosescope put` prints (`Binding written: …`), never the output itself.\n",
     );
-    if raw && let Some(database) = &of.database {
-        raw_sql(&mut out, of, database);
-    }
     out
 }
 
@@ -391,32 +358,6 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Writes the commands for `sqlite3`. The value comes from a file through `readfile`, so that quotes in the value do no
-/// harm.
-fn raw_sql(out: &mut String, of: &Brief, database: &str) {
-    let name = of.task.binding.as_deref().unwrap_or("anon_001");
-    let frame = of.task.frame.as_ref();
-    let frame = frame.map_or("NULL".to_owned(), |frame| frame.id.to_string());
-    let kind = of.task.kind.as_deref().unwrap_or("let");
-    let source = of.source.as_deref().map_or("NULL".to_owned(), sql);
-    let _ = write!(
-        out,
-        "\nWithout `prosescope`, with the output in the file PATH (SQLite waits for other writers with `.timeout`):\n\n```sh\n\
-         sqlite3 -cmd '.timeout 30000' {} <<'END_OF_SQL'\n\
-         BEGIN IMMEDIATE;\n\
-         INSERT INTO bindings (name, execution_id, kind, value, source_statement)\n\
-         VALUES ({}, {frame}, {}, CAST(readfile('PATH') AS TEXT), {source})\n\
-         ON CONFLICT (name, IFNULL(execution_id, -1)) DO UPDATE SET\n  \
-         value = excluded.value, kind = excluded.kind, source_statement = excluded.source_statement,\n  \
-         attachment_path = NULL, updated_at = datetime('now');\n\
-         COMMIT;\n\
-         END_OF_SQL\n```\n",
-        word(database),
-        sql(name),
-        sql(kind),
-    );
-}
-
 /// Marks a text of the run as a quotation, so that the reader does not take the text for instructions.
 fn quoted(text: &str) -> String {
     let lines: Vec<String> = text
@@ -424,11 +365,6 @@ fn quoted(text: &str) -> String {
         .map(|line| format!("> {line}").trim_end().to_owned())
         .collect();
     lines.join("\n")
-}
-
-/// Quotes a text for SQL.
-fn sql(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''"))
 }
 
 #[cfg(test)]
@@ -453,32 +389,20 @@ mod tests {
                 ..TaskView::default()
             },
             run: "r".into(),
-            source: Some("let draft = resume: captain".into()),
-            execution: Some(7),
-            done: true,
-            ..Brief::default()
+            execution: 7,
         };
-        assert_eq!(
-            of.put(),
-            "prosescope put draft --run r --execution 7 --done"
-        );
-        let text = brief(&of, false);
+        assert_eq!(of.put(), "prosescope put draft --into 7 --run r");
+        let text = brief(&of);
         assert!(text.contains("> Write\n> ```\n> it\n"), "{text}");
         assert!(
             text.contains("prosescope get plan --run r --from 7"),
             "{text}"
         );
         assert!(
-            text.contains("--done --memory captain-7.memory.md --segment captain-7.segment.md <<"),
+            text.contains("--run r --memory captain-7.memory.md --segment captain-7.segment.md <<"),
             "{text}"
         );
         assert!(!text.contains("agent memory set"), "{text}");
-        // If another command completes the execution, `put` does not take the memory and the segment.
-        let text = brief(&Brief { done: false, ..of }, false);
-        assert!(
-            text.contains("agent memory set") && !text.contains("--done"),
-            "{text}"
-        );
     }
 
     #[test]
@@ -487,13 +411,10 @@ mod tests {
         let listing = crate::program::scan(program);
         let brief_of = |at: u32| {
             let task = TaskView::of(&listing, at, &listing).expect("a session");
-            brief(
-                &Brief {
-                    task,
-                    ..Brief::default()
-                },
-                false,
-            )
+            brief(&Brief {
+                task,
+                ..Brief::default()
+            })
         };
         let text = brief_of(1);
         assert!(
@@ -509,36 +430,22 @@ mod tests {
 
     #[test]
     fn what_a_run_says_cannot_leave_its_quotes() {
-        let text = brief(
-            &Brief {
-                task: TaskView {
-                    location: ".prose/runs/20260116-143052-a7b3c9/state.db".into(),
-                    binding: Some("result".into()),
-                    frame: Some(FrameView {
-                        id: 43,
-                        block: "process".into(),
-                        depth: 3,
-                    }),
-                    ..TaskView::default()
-                },
-                run: "20260116-143052-a7b3c9".into(),
-                database: Some("it's/state.db".into()),
-                source: Some("let result = session \"it's $(rm -rf /)\"".into()),
-                ..Brief::default()
+        let text = brief(&Brief {
+            task: TaskView {
+                location: ".prose/runs/20260116-143052-a7b3c9/state.db".into(),
+                binding: Some("it's $(rm -rf /)".into()),
+                frame: Some(FrameView {
+                    id: 43,
+                    block: "process".into(),
+                    depth: 3,
+                }),
+                ..TaskView::default()
             },
-            true,
-        );
-        assert!(text.contains("--execution 43"), "{text}");
+            run: "20260116-143052-a7b3c9".into(),
+            execution: 44,
+        });
         assert!(
-            text.contains(r#"--source 'let result = session "it'\''s $(rm -rf /)"'"#),
-            "{text}"
-        );
-        assert!(
-            text.contains(r"sqlite3 -cmd '.timeout 30000' 'it'\''s/state.db'"),
-            "{text}"
-        );
-        assert!(
-            text.contains("'let result = session \"it''s $(rm -rf /)\"'"),
+            text.contains(r"prosescope put 'it'\''s $(rm -rf /)' --into 44 --run"),
             "{text}"
         );
         assert!(

@@ -106,7 +106,10 @@ impl Trace {
         let Some(around) = around.filter(|around| around.attempts > 1) else {
             return Some(true);
         };
-        Some(node.id? > around.retries(run).max()?)
+        // A statement that began again may continue the rows of the earlier attempt.
+        let last = node.last_row.and_then(|at| run.executions.get(at as usize));
+        let last = last.map(|row| row.id).max(node.id);
+        Some(last? > around.retries(run).max()?)
     }
 
     /// Returns the number of a loop's last round; `None` without rounds.

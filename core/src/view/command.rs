@@ -57,18 +57,6 @@ pub struct SegmentText {
     pub summary: Option<String>,
 }
 
-/// A brief: the instructions for a subagent.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct BriefView {
-    /// The run's id.
-    pub run: String,
-    /// The instructions, in Markdown.
-    pub text: String,
-    /// The command with which the subagent records its output. The command reads the output from standard input.
-    pub put: String,
-}
-
 /// The records of an agent of the project or the user, and whether they were deleted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]

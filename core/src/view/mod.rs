@@ -61,9 +61,9 @@ pub use crate::render::brief::{
 };
 pub use crate::render::download::ValueFormat;
 pub use crate::write::{
-    AgentWritten, AttemptBegun, BindingWritten, BranchStatus, ExecutionBegun, ExecutionEnded,
-    GateDecided, GateOpened, GateTimedOut, ImportRegistered, LoopRounds, NextChoice, NextView,
-    ParallelJoined, ParallelRunning, RunFinished, RunOpened,
+    AgentWritten, AttemptBegun, Begun, BindingWritten, BranchStatus, Ended, ExecutionBegun,
+    ExecutionEnded, GateDecided, GateOpened, GateTimedOut, ImportRegistered, LoopRounds,
+    NextChoice, NextView, ParallelJoined, ParallelRunning, RunFinished, RunOpened,
 };
 pub use audit::{AuditCheck, AuditStat, AuditTimeout, ExpectedHead, GateWait, RunAudit};
 pub use bindings::{
@@ -73,8 +73,8 @@ pub use bindings::{
 pub use check::{CheckReport, CheckedRun, ExamplePart, RuleView};
 pub use clean::{CleanPlan, CleanRun, Leftover};
 pub use command::{
-    AgentDeleted, BriefView, CommandError, CommandFailed, Done, Left, NamedValue, RunConverted,
-    RunRepaired, RunShown, RunsCleaned, SegmentText, Serving, ServingWorkflows,
+    AgentDeleted, CommandError, CommandFailed, Done, Left, NamedValue, RunConverted, RunRepaired,
+    RunShown, RunsCleaned, SegmentText, Serving, ServingWorkflows,
 };
 pub use compare::{
     ChangedLine, CompareCounts, CompareView, ComparedNode, ComparedPrograms, ComparedRow,

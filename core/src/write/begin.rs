@@ -1,23 +1,22 @@
-use super::close::{Close, How};
-use super::insist::{Insist, Insisted};
-use super::instance::{depth, meta, newest, open_parent, running, shown};
+use super::entry::{Entry, not_twice};
+use super::insist::Insist;
 use super::item::{self, Wanted, Where};
 use super::meta::Keys;
-use super::next::next_step;
-use super::open_executions::OpenExecutions;
-use super::order::Turn;
-use super::parallel::Join;
-use super::place::{at_line, parent_of};
-use super::rounds::{BeginLoop, ExitLoop, Iterate, rounds_left};
-use super::source::{Command, Found, Source, StatementRef};
+use super::parallel::{Branch, begin_branches, begin_parallel};
+use super::rounds::begin_loop;
+use super::source::{Command, Source, StatementRef};
 use super::steps::Steps;
-use super::task::task_of;
-use super::{At, Change, ExecutionBegun, ExecutionRow, Facts, Plan, Record, RunChange, WriteError};
-use crate::judgement::{Bar, WAITS, Why};
-use crate::model::{Execution, Meta, Status};
-use crate::trace::{Shape, frame_block, shape};
+use super::{
+    AddImport, At, CreateGate, ExecutionBegun, Facts, GateOpened, ImportRegistered,
+    ParallelRunning, Plan, Record, WriteError,
+};
+use crate::model::{Meta, Status};
+use crate::program;
+use crate::trace::{Shape, shape};
+use serde::{Deserialize, Serialize};
 
-/// The command `exec begin`, which begins a statement.
+/// The command `begin`, which begins the statement at a line of the program, whatever it is: a session, a call, a loop, a
+/// parallel block with its branches, a gate, an import.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Begin {
     /// The statement to begin.
@@ -28,522 +27,191 @@ pub struct Begin {
     /// The name of the item or branch that the statement runs in. If no item has this name yet, a new item begins with
     /// the statement.
     pub item: Option<String>,
-    /// The block that the statement calls, if the statement's text does not contain the name as `do name(…)` does.
-    pub block: Option<String>,
-    /// The overrides that the caller gave (`--force`, `--override`).
+    /// The text and the file name of the imported program, which the run keeps.
+    pub program: Option<(String, String)>,
+    /// The overrides that the caller gave (`--force`).
     pub insist: Insist,
 }
 
-impl Record for Begin {
-    type Done = ExecutionBegun;
+/// What began.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[serde(untagged)]
+pub enum Begun {
+    /// A parallel block with all of its branches.
+    Parallel(ParallelRunning),
+    /// A statement, a call, a loop, a branch, or a parallel block whose branches are not known in advance.
+    Execution(ExecutionBegun),
+    /// A gate.
+    Gate(GateOpened),
+    /// An import, which is registered and has no execution.
+    Import(ImportRegistered),
+}
 
-    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<ExecutionBegun>, WriteError> {
+impl Begun {
+    /// Returns the id of the execution that began; `None` for an import.
+    pub fn id(&self) -> Option<i64> {
+        match self {
+            Begun::Parallel(running) => Some(running.parallel.id),
+            Begun::Execution(begun) => Some(begun.id),
+            Begun::Gate(gate) => Some(gate.execution_id),
+            Begun::Import(_) => None,
+        }
+    }
+
+    /// Returns the notes for the caller.
+    pub fn notes(&self) -> &[String] {
+        match self {
+            Begun::Parallel(running) => &running.parallel.notes,
+            Begun::Execution(begun) => &begun.notes,
+            Begun::Gate(gate) => &gate.notes,
+            Begun::Import(_) => &[],
+        }
+    }
+}
+
+impl Record for Begin {
+    type Done = Begun;
+
+    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<Begun>, WriteError> {
+        let source = Source::of(facts);
+        let found = source.find(&self.statement)?;
+        let (listing, index) = source.listed(&found);
+        let own = listing.get(index);
+        let name = own.and_then(|own| own.name.clone());
+        match own.map_or(Command::Exec, Command::of) {
+            Command::Gate if name.is_some() => {
+                let gate = CreateGate {
+                    id: name,
+                    line: found.line,
+                    parent: self.parent,
+                    item: self.item.clone(),
+                    insist: self.insist,
+                    ..CreateGate::default()
+                };
+                Ok(gate.plan(facts, at)?.map(Begun::Gate))
+            }
+            Command::Import => {
+                // A given text counts, even if the program has a similar `use`.
+                let given = self.statement.text.as_deref().map(program::scan);
+                let own = given.as_ref().map_or(own, |given| given.get(0));
+                let name = own.and_then(|own| own.name.clone());
+                let (program, file) = self.program.clone().unzip();
+                let import = AddImport {
+                    alias: name.unwrap_or_default(),
+                    source_url: own.and_then(|own| own.target.clone()),
+                    program,
+                    name: file,
+                    ..AddImport::default()
+                };
+                Ok(import.plan(facts, at)?.map(Begun::Import))
+            }
+            _ if self.program.is_some() => Err(WriteError::wrong(
+                "--program is for a `use`, and this statement is none",
+                "leave --program out",
+            )),
+            // The branches begin in the same transaction, so that each subagent gets its task at once.
+            Command::Parallel if !source.branches_of(&found).is_empty() => {
+                let mut all = Steps::new(facts);
+                let parallel = all.then(|facts| self.execution(facts, at, false))?;
+                let branches = begin_branches(&mut all, at, parallel.id, self.insist)?;
+                let running = ParallelRunning { parallel, branches };
+                Ok(all.done(Begun::Parallel(running)))
+            }
+            _ => Ok(self.execution(facts, at, false)?.map(Begun::Execution)),
+        }
+    }
+}
+
+impl Begin {
+    /// Returns the command that begins a statement of the program.
+    pub fn line(line: u32) -> Begin {
+        Begin {
+            statement: StatementRef::line(line),
+            ..Begin::default()
+        }
+    }
+
+    /// Plans the begin of one execution. `skips` is true if the command only records that it is skipped.
+    pub(super) fn execution(
+        &self,
+        facts: &Facts<'_>,
+        at: &At,
+        skips: bool,
+    ) -> Result<Plan<ExecutionBegun>, WriteError> {
         let wanted = Wanted::new(&self.statement, self.parent, &self.item, self.insist);
         match item::find(facts, wanted)? {
             Where::New {
                 parallel,
                 name,
                 alone: true,
-            } => item::begins(parallel, name, self.insist).plan(facts, at),
+            } => {
+                let of_program = Source::of(facts).find(&self.statement)?.statement.is_some();
+                let statement = (!of_program).then(|| self.statement.clone());
+                let branch = Branch {
+                    statement,
+                    ..item::begins(parallel, name, self.insist)
+                };
+                branch.plan(facts, at)
+            }
             place => {
                 let begins = match &place {
                     Where::New { name, .. } => Some(name.clone()),
                     _ => None,
                 };
                 let mut plan = item::enter(facts, at, wanted, place, |facts, parent| {
-                    self.plan_in(facts, at, parent)
+                    self.plan_in(facts, at, parent, skips)
                 })?;
                 if let (Some(name), Some(item)) = (begins, plan.done.parent) {
                     plan.done.notes.push(format!(
-                        "item {name} is execution {item}: when its statements are done, end the execution with `prosescope exec complete {item}`"
+                        "{name} is execution {item}: when its statements are done, end it with `prosescope end {item}`"
                     ));
                 }
                 Ok(plan)
             }
         }
     }
-}
 
-impl Begin {
     fn plan_in(
         &self,
         facts: &Facts<'_>,
         at: &At,
         parent: Option<i64>,
+        skips: bool,
     ) -> Result<Plan<ExecutionBegun>, WriteError> {
-        let entry = Entry::open(
-            facts,
-            &self.statement,
-            None,
-            parent,
-            self.insist,
-            Command::Exec,
-        )?;
-        let pipes = entry.source.has_items(&entry.found)
-            && crate::trace::may_hold_branches(&entry.found.text);
-        let parallel_id = match pipes {
-            true => Some(format!("p{}", facts.next_execution()?).into()),
-            false => None,
-        };
-        let meta = Meta {
-            block: self.block.as_deref().map(Into::into),
-            parallel_id,
-            ..Meta::default()
-        };
-        let row = entry.row(facts, Status::Executing, meta)?;
-        let command = match shape(&row) {
-            Shape::Parallel => Some("prosescope parallel run"),
-            Shape::Loop => Some("prosescope loop begin"),
-            Shape::Gate => Some("prosescope gate create"),
-            Shape::Frame | Shape::Statement => None,
-        };
-        if let Some(command) = command {
-            return Err(WriteError::wrong(
-                format!(
-                    "`prosescope exec` does not record this statement: {}",
-                    shown(&row.text)
-                ),
-                format!("use `{command}`"),
-            ));
-        }
-        not_twice(facts, &row)?;
-        entry.begin(facts, at, row, Keys::default())
-    }
-}
-
-/// The command `exec run`, which first begins or ends constructs around a statement as requested, and then begins the
-/// statement.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Run {
-    /// The statement to begin, and where the statement runs.
-    pub begin: Begin,
-    /// The line of the loop or call that contains the statement. This loop or call begins first.
-    pub within: Option<u32>,
-    /// Whether to end the open round of the enclosing loop first.
-    pub round: bool,
-    /// Whether to end the open statements that precede the statement in its sequence: a `parallel` is joined, a loop
-    /// ends with its round, calls and other blocks are completed.
-    pub close: bool,
-}
-
-impl Record for Run {
-    type Done = ExecutionBegun;
-
-    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<ExecutionBegun>, WriteError> {
-        let mut all = Steps::new(facts);
-        let mut begin = self.begin.clone();
-        if self.round {
-            let insist = begin.insist;
-            all.plan(&Iterate { id: None, insist }, at)?;
-        }
-        let mut notes = Vec::new();
-        if self.close {
-            let first = match self.within {
-                Some(line) => StatementRef::line(line),
-                None => begin.statement.clone(),
-            };
-            notes = close_before(&mut all, at, &first, &begin)?;
-        }
-        if let Some(line) = self.within {
-            let source = Source::of(all.facts());
-            let statement = StatementRef::line(line);
-            let found = source.find(&statement)?;
-            holds(&source, found.statement, &begin.statement, line)?;
-            let is_loop = source.statement(&found).is_some_and(|s| s.kind.is_loop());
-            let (parent, insist) = (begin.parent, begin.insist);
-            let outer = match is_loop {
-                true => all.plan(
-                    &BeginLoop {
-                        statement,
-                        parent,
-                        insist,
-                        ..BeginLoop::default()
-                    },
-                    at,
-                ),
-                false => all.plan(
-                    &Begin {
-                        statement,
-                        parent,
-                        insist,
-                        ..Begin::default()
-                    },
-                    at,
-                ),
-            };
-            begin.parent = Some(outer?.id);
-        }
-        let mut begun = all.plan(&begin, at)?;
-        begun.notes.splice(..0, notes);
-        Ok(all.done(begun))
-    }
-}
-
-/// Ends the open statements before `statement` in its sequence, the innermost first, and returns notes on them. An open
-/// statement without a body is not ended, because its value has not been written.
-fn close_before(
-    all: &mut Steps<'_, '_>,
-    at: &At,
-    statement: &StatementRef,
-    begin: &Begin,
-) -> Result<Vec<String>, WriteError> {
-    let insist = begin.insist;
-    let mut notes = Vec::new();
-    loop {
-        let facts = all.facts();
         let source = Source::of(facts);
-        let found = source.find(statement)?;
-        let open_executions = OpenExecutions::of(facts);
-        let parent = parent_of(facts, &source, &open_executions, &found, begin.parent)?;
-        let Some(mut open) = open_executions.before(&source, &found, parent) else {
-            return Ok(notes);
-        };
-        while let Some(inner) = open_executions.inside(open.id).last() {
-            open = inner;
+        let found = source.find(&self.statement)?;
+        let (listing, index) = source.listed(&found);
+        let own = listing.get(index);
+        let command = own.map_or(Command::Exec, Command::of);
+        if let Some(own) = own
+            && (command == Command::Declares || command == Command::Input && !skips)
+        {
+            return Err(command.not_begun(own));
         }
-        let has_body = source.of_row(open).is_none_or(|at| {
-            let listing = source.listing;
-            listing.is_some_and(|listing| listing.children(at).next().is_some())
-        });
-        let id = Some(open.id);
-        let ended = match shape(open) {
-            Shape::Parallel => {
-                let parallel = id;
-                all.plan(&Join { parallel, insist }, at)?.parallel
-            }
-            Shape::Loop => {
-                let exit = ExitLoop {
-                    id,
-                    round: true,
-                    insist,
-                    ..ExitLoop::default()
+        let entry = Entry::open(facts, found, parent, self.insist, None)?;
+        match (command, own) {
+            (Command::Loop, Some(own)) => begin_loop(facts, at, entry, own),
+            (Command::Parallel, Some(own)) => begin_parallel(facts, at, entry, own),
+            _ => {
+                let pipes = entry.source.has_items(&entry.found)
+                    && crate::trace::may_hold_branches(&entry.found.text);
+                let id = facts.next_execution()?;
+                let meta = Meta {
+                    parallel_id: pipes.then(|| format!("p{id}").into()),
+                    ..Meta::default()
                 };
-                all.plan(&exit, at)?.of
-            }
-            Shape::Frame => all.plan(&completed(open.id, insist), at)?,
-            Shape::Statement if has_body => all.plan(&completed(open.id, insist), at)?,
-            Shape::Statement | Shape::Gate => {
-                open_executions.in_turn(&source, &found, parent)?;
-                return Ok(notes);
-            }
-        };
-        notes.extend(ended.notes);
-    }
-}
-
-fn completed(id: i64, insist: Insist) -> Close {
-    Close {
-        insist,
-        ..Close::new(id, How::Completed { binding: None })
-    }
-}
-
-/// Refuses `--in LINE` if the line is neither a loop around the statement nor a call of the statement's block.
-fn holds(
-    source: &Source<'_>,
-    outer: Option<u32>,
-    statement: &StatementRef,
-    line: u32,
-) -> Result<(), WriteError> {
-    let inner = source.find(statement)?.statement;
-    let (Some(outer), Some(inner), Some(listing)) = (outer, inner, source.listing) else {
-        return Ok(());
-    };
-    let Some(own) = listing.get(outer) else {
-        return Ok(());
-    };
-    let block = own
-        .target
-        .as_deref()
-        .and_then(|name| listing.block_named(name));
-    // The command that begins `own` refuses a statement of another kind, with a clearer message.
-    if !matches!(Command::of(own), Command::Exec | Command::Loop) {
-        return Ok(());
-    }
-    let right = match own.kind.is_loop() {
-        true => listing.contains(outer, inner),
-        false => block.is_some_and(|block| listing.contains(block, inner)),
-    };
-    if right {
-        return Ok(());
-    }
-    Err(WriteError::wrong(
-        format!(
-            "`--in {line}` names neither a loop around the statement nor a call of the statement's block: {}",
-            shown(&own.text)
-        ),
-        "omit `--in`: the statement then runs in the open execution",
-    ))
-}
-
-/// A statement that may begin: it was looked up in the program, its parent is known, and no open statement blocks it.
-pub(super) struct Entry<'s> {
-    pub(super) run: String,
-    pub(super) source: Source<'s>,
-    pub(super) found: Found,
-    pub(super) parent: Option<i64>,
-    pub(super) insisted: Insisted,
-    /// Notes for the caller, such as a warning that the statement is out of order.
-    pub(super) notes: Vec<String>,
-}
-
-impl<'s> Entry<'s> {
-    /// Finds a statement and the execution in which it runs, and checks that the statement may begin now. If the caller
-    /// gave no statement, `word` is recorded as the statement's text.
-    pub(super) fn open(
-        facts: &'s Facts<'_>,
-        statement: &StatementRef,
-        word: Option<&str>,
-        parent: Option<i64>,
-        insist: Insist,
-        command: Command,
-    ) -> Result<Entry<'s>, WriteError> {
-        let run = running(facts)?;
-        open_parent(facts, parent)?;
-        let source = Source::of(facts);
-        let found = match word {
-            Some(word) if *statement == StatementRef::default() => Found {
-                text: word.to_owned(),
-                line: None,
-                statement: None,
-            },
-            _ => source.find(statement)?,
-        };
-        source.of_kind(&found, command)?;
-        let open_executions = OpenExecutions::of(facts);
-        let mut insisted = Insisted::new(insist);
-        let fits = parent_of(facts, &source, &open_executions, &found, parent);
-        let parent = insisted.sequence(fits)?.unwrap_or(parent);
-        insisted.sequence(open_executions.past_gates(parent))?;
-        insisted.sequence(open_executions.in_turn(&source, &found, parent))?;
-        insisted.sequence(rounds_left(facts, &source, parent))?;
-        let turn = Turn {
-            facts,
-            source,
-            found: &found,
-            parent,
-        };
-        insisted.sequence(turn.other_way())?;
-        if command != Command::Gate {
-            insisted.sequence(not_barred(facts, parent, &found, None))?;
-        }
-        let notes = turn.notes()?;
-        Ok(Entry {
-            notes,
-            run,
-            source,
-            found,
-            parent,
-            insisted,
-        })
-    }
-
-    /// Returns the row that opens the statement.
-    pub(super) fn row(
-        &self,
-        facts: &Facts<'_>,
-        status: Status,
-        meta: Meta,
-    ) -> Result<Execution, WriteError> {
-        Ok(Execution {
-            id: facts.next_execution()?,
-            index: self.found.index(),
-            text: self.found.text.as_str().into(),
-            status,
-            parent: self.parent,
-            started: None,
-            completed: None,
-            error: None,
-            meta: Some(meta.into()),
-        })
-    }
-
-    /// Returns the plan that writes `row`. The row's metadata gets `keys` and the keys that identify the instance.
-    pub(super) fn begin(
-        mut self,
-        facts: &Facts<'_>,
-        at: &At,
-        mut row: Execution,
-        keys: Keys,
-    ) -> Result<Plan<ExecutionBegun>, WriteError> {
-        self.insisted
-            .sequence(not_too_deep(facts, self.parent, &row))?;
-        let (block, depth) = name_frame(facts, &mut row)?.unzip();
-        let meta = meta(&row);
-        let keys = keys.and(Keys::line(&self.source, &self.found));
-        let keys = self.insisted.keys(Keys::naming(&meta).and(keys));
-        let task = task_of(facts, &self.source, &self.found, &row)?;
-        let name = meta.branch.or(meta.loop_id).or(meta.parallel_id);
-        let next = next_step(&self.source, &self.found, row.id);
-        Ok(Plan {
-            changes: vec![opening(facts, at, &row, keys), touch(facts, at)],
-            done: ExecutionBegun {
-                run: self.run,
-                id: row.id,
-                line: self.found.index(),
-                statement: self.found.text,
-                parent: self.parent,
-                name: name.map(|name| name.to_string()),
-                block,
-                depth,
-                task,
-                next,
-                notes: self.notes,
-            },
-        })
-    }
-}
-
-/// Refuses a statement that the program bars: after a gate that was rejected, timed out or never asked, or after its call
-/// had returned.
-pub(super) fn not_barred(
-    facts: &Facts<'_>,
-    parent: Option<i64>,
-    found: &Found,
-    asks: Option<&str>,
-) -> Result<(), WriteError> {
-    match facts.bar(parent, found.statement, asks) {
-        // Another rule refuses what follows a gate that waits.
-        None => Ok(()),
-        Some(Bar::Gate(bar)) if bar.why == Why::Pending => Ok(()),
-        Some(bar) => Err(barred(&bar, &format!("{} cannot begin", at_line(found)))),
-    }
-}
-
-/// Refuses a call of a block that is called more often inside of itself than the program allows.
-fn not_too_deep(facts: &Facts<'_>, parent: Option<i64>, row: &Execution) -> Result<(), WriteError> {
-    let bar = frame_block(row).and_then(|block| facts.bar_of_call(parent, block));
-    match bar {
-        Some(bar) => Err(barred(
-            &bar,
-            &format!("`{}` cannot begin", shown(&row.text)),
-        )),
-        None => Ok(()),
-    }
-}
-
-/// Returns the refusal of what is barred; `what` says so, such as `line 5 cannot begin`.
-pub(super) fn barred(bar: &Bar, what: &str) -> WriteError {
-    let (rule, why, hint) = match bar {
-        Bar::Gate(bar) => {
-            let line = bar.line;
-            let at = line.map_or(String::new(), |line| format!(" (line {line})"));
-            let gate = format!("gate {}{at}", bar.gate);
-            match bar.why {
-                Why::NeverAsked => {
-                    let line = line.map_or(String::new(), |line| format!(" --line {line}"));
-                    (
-                        "gate-not-asked",
-                        format!("{gate} comes first, and was never asked"),
-                        format!("first ask at the gate: `prosescope gate create{line}`"),
-                    )
+                let row = entry.row(facts, Status::Executing, meta)?;
+                // A row of this text would be read as a gate that nobody asked for.
+                if shape(&row) == Shape::Gate {
+                    return Err(WriteError::wrong(
+                        "the gate has no name, and a decision needs one",
+                        "name the gate: `prosescope gate create NAME`, with --line or --prompt",
+                    ));
                 }
-                Why::Pending => (
-                    WAITS,
-                    format!("{gate} waits for a decision"),
-                    format!(
-                        "a person decides: `prosescope gate wait {}` waits",
-                        bar.gate
-                    ),
-                ),
-                Why::Gone => (
-                    "gate-gone",
-                    format!("{gate} was asked, but its record is gone"),
-                    "find out what became of the gate: `prosescope check` shows what is missing"
-                        .to_owned(),
-                ),
-                Why::Rejected => (
-                    "gate-rejected",
-                    format!("{gate} was rejected, and nothing takes the rejection"),
-                    AFTER.to_owned(),
-                ),
-                Why::TimedOut => (
-                    "gate-timed-out",
-                    format!("{gate} timed out, which counts as a rejection, and nothing takes it"),
-                    AFTER.to_owned(),
-                ),
+                not_twice(facts, &row)?;
+                entry.begin(facts, at, row, Keys::default())
             }
         }
-        Bar::Returned { line } => (
-            "call-returned",
-            format!("the call around it returned at line {line}"),
-            AFTER.to_owned(),
-        ),
-        Bar::Failed { id, line } => {
-            let line = line.map_or("a statement before".to_owned(), |line| {
-                format!("line {line}")
-            });
-            let hint = id.map_or(AFTER.to_owned(), |id| {
-                format!("`prosescope exec retry {id}` begins another attempt; `prosescope next` names what else may come")
-            });
-            (
-                "after-failure",
-                format!("{line} failed, and nothing handled the failure"),
-                hint,
-            )
-        }
-        Bar::TooDeep { block, max } => (
-            "call-too-deep",
-            format!("the program allows {max} calls of block {block} inside of each other"),
-            AFTER.to_owned(),
-        ),
-    };
-    WriteError::refused(rule, format!("{what}: {why}"), hint)
-}
-
-/// What to do when what was tried is barred for good.
-const AFTER: &str = "`prosescope next` names what may come now";
-
-/// Adds the name of the called block and the call's depth in frames, from 1, to the metadata of a call's row. Returns
-/// both; `None` for a row that is not a call.
-fn name_frame(facts: &Facts<'_>, row: &mut Execution) -> Result<Option<(String, i64)>, WriteError> {
-    let Some(block) = frame_block(row).map(str::to_owned) else {
-        return Ok(None);
-    };
-    let deep = depth(facts, row.parent)?.saturating_add(1);
-    let mut own = meta(row);
-    own.block = Some(block.as_str().into());
-    own.depth = Some(deep);
-    row.meta = Some(own.into());
-    Ok(Some((block, deep)))
-}
-
-/// Refuses a statement that is already open in the same parent, because the rows of both executions would look alike.
-pub(super) fn not_twice(facts: &Facts<'_>, row: &Execution) -> Result<(), WriteError> {
-    let newest = newest(facts, row, i64::MIN).and_then(|row| facts.instance(row.id));
-    let is_open = |row: &Execution| facts.open().any(|open| open.id == row.id);
-    match newest.map(|newest| newest.first).filter(is_open) {
-        None => Ok(()),
-        Some(open) => Err(WriteError::refused(
-            "execution-open",
-            format!(
-                "execution {} of this statement is still open: {}",
-                open.id,
-                shown(&row.text)
-            ),
-            "first complete, fail or skip that execution; concurrent statements belong in branches of a parallel",
-        )),
     }
-}
-
-/// Returns the change that writes the opening row of an instance.
-pub(super) fn opening(facts: &Facts<'_>, at: &At, row: &Execution, keys: Keys) -> Change {
-    Change::Execution(ExecutionRow {
-        id: row.id,
-        index: row.index,
-        text: row.text.to_string(),
-        status: row.status.word().to_owned(),
-        started: Some(at.text(facts.style())),
-        parent: row.parent,
-        metadata: keys.done(),
-        ..ExecutionRow::default()
-    })
-}
-
-/// Returns the change that sets the run's `updated_at` to the present time (errata X15).
-pub(super) fn touch(facts: &Facts<'_>, at: &At) -> Change {
-    Change::Run(RunChange {
-        status: None,
-        updated: at.text(facts.style()),
-    })
 }

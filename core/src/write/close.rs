@@ -1,25 +1,25 @@
-use super::begin::{barred, touch};
+use super::entry::{barred, touch};
 use super::insist::{Insist, Insisted};
 use super::instance::{Instance, running, scope_of, shown};
 use super::meta::Keys;
 use super::open_executions::{OpenExecutions, no_longer};
+use super::parallel::join;
+use super::rounds::leave;
 use super::source::Source;
 use super::task::output_of;
 use super::{
-    At, Change, ExecutionEnded, ExecutionRow, ExecutionUpdate, Facts, Plan, Record, Style,
-    WriteError, names,
+    At, Change, ExecutionEnded, ExecutionRow, ExecutionUpdate, Facts, LoopRounds, ParallelJoined,
+    Plan, Record, Style, WriteError,
 };
 use crate::time::Stamp;
 use crate::trace::{Shape, frame_block, shape};
+use serde::{Deserialize, Serialize};
 
 /// The outcome with which an execution ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum How {
+pub(super) enum How {
     /// The execution completes. The command is refused until the binding that the statement writes exists.
-    Completed {
-        /// The binding that the execution must have written; by default the binding that the program names.
-        binding: Option<String>,
-    },
+    Completed,
     /// The execution fails.
     Failed {
         /// The error message.
@@ -32,22 +32,110 @@ pub enum How {
     },
 }
 
-/// The command `exec complete`, `exec fail` or `exec skip`, which ends an execution.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Close {
-    /// The id of the execution; by default the only open execution.
+/// The command `end`, which ends an open execution as completed: it leaves a loop, joins a parallel block, or completes a
+/// statement or a call.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct End {
+    /// The id of the execution; by default the innermost open execution.
     pub id: Option<i64>,
-    /// The outcome with which the execution ends.
-    pub how: How,
-    /// The overrides that the caller gave (`--force`, `--override`).
+    /// Why the execution ended: for a loop `condition_satisfied`, `max_reached`, or a free text.
+    pub because: Option<String>,
+    /// The overrides that the caller gave (`--force`).
     pub insist: Insist,
 }
 
+/// What ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[serde(untagged)]
+pub enum Ended {
+    /// A parallel block, with its branches.
+    Parallel(ParallelJoined),
+    /// A loop, with its rounds.
+    Loop(LoopRounds),
+    /// A statement, a call or a branch.
+    Execution(ExecutionEnded),
+}
+
+impl Ended {
+    /// Returns the execution that ended.
+    pub fn execution(&self) -> &ExecutionEnded {
+        match self {
+            Ended::Parallel(joined) => &joined.parallel,
+            Ended::Loop(rounds) => &rounds.of,
+            Ended::Execution(ended) => ended,
+        }
+    }
+}
+
+impl Record for End {
+    type Done = Ended;
+
+    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<Ended>, WriteError> {
+        running(facts)?;
+        let id = OpenExecutions::of(facts).pick(facts, self.id, None)?;
+        let first = Instance::of(facts, id)?.first;
+        let branch = super::instance::meta(&first).branch;
+        Ok(match shape(&first) {
+            Shape::Loop if branch.is_none() => {
+                leave(facts, at, id, self.because.as_deref(), self.insist)?.map(Ended::Loop)
+            }
+            Shape::Parallel if branch.is_none() => {
+                join(facts, at, id, self.insist)?.map(Ended::Parallel)
+            }
+            _ => {
+                let close = Close {
+                    insist: self.insist,
+                    ..Close::new(id, How::Completed)
+                };
+                let keys = Keys::default().text("reason", self.because.as_deref());
+                close.close(facts, at, keys)?.map(Ended::Execution)
+            }
+        })
+    }
+}
+
+/// The command `fail`, which ends an open execution as failed. What is open inside of it is cut off.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Fail {
+    /// The id of the execution; by default the innermost open execution.
+    pub id: Option<i64>,
+    /// The error message.
+    pub error: String,
+    /// The overrides that the caller gave (`--force`).
+    pub insist: Insist,
+}
+
+impl Record for Fail {
+    type Done = ExecutionEnded;
+
+    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<ExecutionEnded>, WriteError> {
+        running(facts)?;
+        let id = OpenExecutions::of(facts).pick(facts, self.id, None)?;
+        let error = self.error.clone();
+        let close = Close {
+            insist: self.insist,
+            ..Close::new(id, How::Failed { error })
+        };
+        close.plan(facts, at)
+    }
+}
+
+/// Ends an execution in the given way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Close {
+    /// The id of the execution.
+    pub(super) id: i64,
+    /// The outcome with which the execution ends.
+    pub(super) how: How,
+    /// The overrides that the caller gave (`--force`).
+    pub(super) insist: Insist,
+}
+
 impl Close {
-    /// Returns the command that ends an execution with this outcome.
-    pub fn new(id: i64, how: How) -> Close {
+    pub(super) fn new(id: i64, how: How) -> Close {
         Close {
-            id: Some(id),
+            id,
             how,
             insist: Insist::default(),
         }
@@ -70,12 +158,12 @@ impl Close {
         at: &At,
         keys: Keys,
     ) -> Result<Plan<ExecutionEnded>, WriteError> {
-        let mut open = Ending::open(facts, self.id, Shape::Statement, self.insist)?;
-        self.own_command(&open.instance)?;
+        let mut open = Ending::open(facts, Some(self.id), Shape::Statement, self.insist)?;
+        self.not_a_gate(&open.instance)?;
         let mut wrote = Keys::default();
         let (status, error, reason) = match &self.how {
-            How::Completed { binding } => {
-                wrote = outputs(facts, &mut open, binding.as_deref())?;
+            How::Completed => {
+                wrote = outputs(facts, &mut open)?;
                 ("completed", None, None)
             }
             How::Failed { error } => ("failed", Some(error.clone()), None),
@@ -100,53 +188,35 @@ impl Close {
         })
     }
 
-    /// Refuses an execution that another command must end. Otherwise a parallel block could end with unfinished
-    /// branches, or a gate without a decision. A parallel block or a loop may fail, though.
-    fn own_command(&self, instance: &Instance) -> Result<(), WriteError> {
-        if instance.meta().branch.is_some() {
+    /// Refuses to end the wait at a gate, because only a decision ends it.
+    fn not_a_gate(&self, instance: &Instance) -> Result<(), WriteError> {
+        let own = instance.meta();
+        if own.branch.is_some() || shape(&instance.first) != Shape::Gate {
             return Ok(());
         }
-        let failed = matches!(self.how, How::Failed { .. });
-        let (what, next) = match shape(&instance.first) {
-            Shape::Parallel if !failed => ("a parallel", "use `prosescope parallel join ID`"),
-            Shape::Loop if !failed => ("a loop", "use `prosescope loop exit ID`"),
-            Shape::Gate => (
-                "a gate",
-                "a person decides: wait for the decision; `prosescope gates` shows the question",
-            ),
-            _ => return Ok(()),
-        };
+        let gate = own.gate_id.as_deref().unwrap_or("ID");
         Err(WriteError::refused(
-            "ends-by-own-command",
+            "gate-decides",
             format!(
-                "execution {} is {what}, which another command ends: {}",
+                "execution {} waits at a gate, and only a decision ends that: {}",
                 instance.first.id,
                 shown(&instance.first.text)
             ),
-            next,
+            format!("a person decides: `prosescope gate wait {gate}` waits"),
         ))
     }
 }
 
-/// Refuses to complete an execution that has not written its binding: the given binding, else the binding that the
-/// program names. Returns the metadata keys that record the binding.
-fn outputs(
-    facts: &Facts<'_>,
-    open: &mut Ending,
-    binding: Option<&str>,
-) -> Result<Keys, WriteError> {
+/// Refuses to complete an execution that has not written the binding that the program names. Returns the metadata keys
+/// that record the binding.
+fn outputs(facts: &Facts<'_>, open: &mut Ending) -> Result<Keys, WriteError> {
     let source = Source::of(facts);
-    let says = output_of(&source, &open.instance.first).map(|(name, _)| name);
-    if let Some(name) = binding {
-        names::binding(name)?;
-    }
-    let (line, given) = (open.instance.line(), binding.map(str::to_owned));
-    if let Some(name) = open.insisted.settle("binding", line, says, given)? {
+    if let Some((name, _)) = output_of(&source, &open.instance.first) {
         let written = written(facts, &source, &open.instance, &name);
-        if let Some(scope) = open.insisted.sequence(written)? {
-            return Ok(Keys::wrote(&name, scope));
-        }
-        return Ok(Keys::default());
+        return Ok(match open.insisted.sequence(written)? {
+            Some(scope) => Keys::wrote(&name, scope),
+            None => Keys::default(),
+        });
     }
     // The last row may contain the binding of an unnamed value (`anon_001`) that was written while the execution was
     // open.
@@ -175,21 +245,13 @@ impl Ending {
     ) -> Result<Ending, WriteError> {
         let run = running(facts)?;
         let open_executions = OpenExecutions::of(facts);
-        let id = open_executions.pick(facts, given, wanted)?;
+        let id = open_executions.pick(facts, given, Some(wanted))?;
         let instance = Instance::of(facts, id)?;
-        let meta = instance.meta();
-        let other = match wanted {
-            Shape::Loop if meta.loop_id.is_none() => Some(("not-a-loop", "loop")),
-            Shape::Parallel if meta.parallel_id.is_none() || meta.branch.is_some() => {
-                Some(("not-a-parallel", "parallel"))
-            }
-            _ => None,
-        };
-        if let Some((rule, what)) = other {
+        if wanted == Shape::Loop && instance.meta().loop_id.is_none() {
             return Err(WriteError::refused(
-                rule,
-                format!("execution {id} is not a {what}: {}", instance.first.text),
-                format!("give the id that `prosescope {what} begin` printed"),
+                "not-a-loop",
+                format!("execution {id} is not a loop: {}", instance.first.text),
+                "give the number of a loop, as `prosescope begin` printed it",
             ));
         }
         Ok(Ending {
@@ -373,7 +435,7 @@ fn written(
         "output-missing",
         format!("execution {id} is not completed: {missing}"),
         format!(
-            "write the value with `prosescope put {name} --execution {id}`; if the session gave no value, record its failure with `prosescope exec fail`"
+            "write the value with `prosescope put {name} --into {id}`; if the session gave no value, record its failure: `prosescope fail {id} TEXT`"
         ),
     ))
 }

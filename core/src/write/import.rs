@@ -1,4 +1,4 @@
-use super::begin::touch;
+use super::entry::touch;
 use super::instance::{running, shown};
 use super::source::Source;
 use super::{
@@ -11,7 +11,7 @@ use crate::program::StatementKind;
 /// Limit for a handle, in bytes, because handle and slug together form a folder's name.
 const LONGEST_HANDLE: usize = 100;
 
-/// The command `import add`, which registers a program under a handle.
+/// The begin of a `use`, which registers a program under a handle.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AddImport {
     /// The handle by which the program uses the import.
@@ -143,7 +143,7 @@ impl AddImport {
                     "the program has no `use … as {}`, so its source is unknown",
                     self.alias
                 ),
-                "give the source: `prosescope import add HANDLE SOURCE`",
+                "give the whole statement: `prosescope begin --text 'use \"SOURCE\" as HANDLE'`",
             )
         })
     }

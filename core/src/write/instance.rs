@@ -39,8 +39,8 @@ impl Instance {
                 shown(&self.first.text)
             ),
             match self.last.status {
-                Status::Failed => "`prosescope exec retry ID` begins another attempt",
-                _ => "`prosescope exec begin` begins the statement again, as a new execution",
+                Status::Failed => "`prosescope retry ID` begins another attempt",
+                _ => "`prosescope begin LINE` begins the statement again, as a new execution",
             },
         ))
     }

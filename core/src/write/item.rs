@@ -4,10 +4,11 @@
 use super::insist::Insist;
 use super::instance::{Instance, begun_after, meta};
 use super::open_executions::OpenExecutions;
+use super::parallel::Branch;
 use super::place::{at_line, holder};
 use super::source::{Found, Source, StatementRef};
 use super::steps::Steps;
-use super::{At, Branch, Facts, Place, Plan, WriteError};
+use super::{At, Facts, Place, Plan, WriteError};
 use crate::model::Execution;
 
 /// A statement, and the place where the caller wants it to run.
@@ -85,7 +86,7 @@ pub(super) fn enter<D>(
 /// Returns the command that begins an item.
 pub(super) fn begins(parallel: i64, name: String, insist: Insist) -> Branch {
     Branch {
-        parallel: Some(parallel),
+        parallel,
         name,
         statement: None,
         insist,
@@ -101,19 +102,35 @@ pub(super) fn find(facts: &Facts<'_>, wanted: Wanted<'_>) -> Result<Where, Write
     let source = Source::of(facts);
     let found = source.find(wanted.statement)?;
     let (Some(statement), Some(listing)) = (found.statement, source.listing) else {
-        return match wanted.item {
-            None => Ok(Where::Elsewhere),
-            Some(_) => Err(WriteError::wrong(
+        let parallel = wanted
+            .parent
+            .and_then(|id| facts.execution(id))
+            .filter(|row| is_parallel(row));
+        return match (wanted.item, parallel) {
+            (None, _) => Ok(Where::Elsewhere),
+            (Some(name), Some(parallel)) => Ok(Where::New {
+                parallel: parallel.id,
+                name: name.to_owned(),
+                alone: true,
+            }),
+            (Some(_), None) => Err(WriteError::wrong(
                 "--item needs a statement of the program, but the program has no such statement",
-                "name the statement with `--line N`",
+                "give the line of the statement; a statement that the program does not have needs the parallel, too: `--parent ID`",
             )),
         };
     };
     let (holder, inner) = holder(&source, statement);
-    let Some(holder) = holder.filter(|at| listing.has_items(*at)) else {
-        return named_branch(&source, &found, wanted, facts);
-    };
     let open_executions = OpenExecutions::of(facts);
+    let Some(holder) = holder.filter(|at| listing.has_items(*at)) else {
+        let new = match holder.filter(|_| inner == statement) {
+            Some(holder) => new_branch(facts, &open_executions, wanted, holder, statement)?,
+            None => None,
+        };
+        return match new {
+            Some(new) => Ok(new),
+            None => named_branch(&source, &open_executions, &found, wanted),
+        };
+    };
     let open: Vec<&Execution> = open_executions
         .rows()
         .filter(|row| is_parallel(row) && source.of_row(row) == Some(holder))
@@ -204,18 +221,70 @@ pub(super) fn find(facts: &Facts<'_>, wanted: Wanted<'_>) -> Result<Where, Write
     }
 }
 
+/// Returns the branch that begins with a statement: the first statement of a branch that its open parallel block has not
+/// begun. `None` if there is no such block, or several.
+fn new_branch(
+    facts: &Facts<'_>,
+    open_executions: &OpenExecutions,
+    wanted: Wanted<'_>,
+    parallel: u32,
+    statement: u32,
+) -> Result<Option<Where>, WriteError> {
+    let source = Source::of(facts);
+    let listed = source.branches(parallel);
+    let Some(nth) = listed.iter().position(|(_, at)| *at == statement) else {
+        return Ok(None);
+    };
+    let mut free = Vec::new();
+    for row in open_executions.rows() {
+        let is_it = is_parallel(row) && source.of_row(row) == Some(parallel);
+        if !is_it || wanted.parent.is_some_and(|parent| parent != row.id) {
+            continue;
+        }
+        // Whoever recorded the block may have given its branches other names.
+        let instance = Instance::of(facts, row.id)?;
+        let announced = instance.meta().branches;
+        let name = match announced
+            .get(nth)
+            .filter(|_| announced.len() == listed.len())
+        {
+            Some(name) => name.to_string(),
+            None => listed
+                .get(nth)
+                .map_or_else(String::new, |(name, _)| name.clone()),
+        };
+        let begun = super::parallel::branches_of(facts, &instance);
+        let has_begun = begun.iter().any(|(begun, _)| **begun == *name);
+        if !has_begun && wanted.item.is_none_or(|item| item == name) {
+            free.push((row, name));
+        }
+    }
+    let rows: Vec<&Execution> = free.iter().map(|(row, _)| *row).collect();
+    let Some(id) = open_executions.innermost(&rows).map(|row| row.id) else {
+        return Ok(None);
+    };
+    let name = free.into_iter().find(|(row, _)| row.id == id);
+    let alone = source
+        .listing
+        .is_some_and(|listing| listing.stands_alone(statement));
+    Ok(name.map(|(_, name)| Where::New {
+        parallel: id,
+        name,
+        alone,
+    }))
+}
+
 /// Returns the open execution that contains the statement, in the branch or item that the caller named.
 fn named_branch(
     source: &Source<'_>,
+    open_executions: &OpenExecutions,
     found: &Found,
     wanted: Wanted<'_>,
-    facts: &Facts<'_>,
 ) -> Result<Where, WriteError> {
     let Some(name) = wanted.item else {
         return Ok(Where::Elsewhere);
     };
-    let open_executions = OpenExecutions::of(facts);
-    let candidates = super::place::candidates(source, &open_executions, found);
+    let candidates = super::place::candidates(source, open_executions, found);
     let in_branch = |row: &&&Execution| {
         let own = meta(row).branch.as_deref() == Some(name);
         own || open_executions

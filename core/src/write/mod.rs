@@ -10,10 +10,9 @@
 //!
 //! | file | commands |
 //! |---|---|
-//! | `begin.rs`, `close.rs`, `retry.rs`, `skip.rs` | `exec begin/run`, `exec complete/fail/skip`, `exec retry`, `exec skip --line` |
-//! | `parallel.rs`, `rounds.rs` | `parallel …`, `loop …` |
+//! | `begin.rs`, `close.rs`, `rounds.rs`, `retry.rs`, `skip.rs` | `begin`; `end`, `fail`; `round`; `retry`; `skip` |
 //! | `put.rs` | `put` |
-//! | `agent.rs`, `import.rs` | `agent memory set`, `agent segment add`, `import add` |
+//! | `agent.rs`, `import.rs` | `agent memory set`, `agent segment add`, `begin` of a `use` |
 //! | `next/` | `next`, which does not write |
 //! | `run.rs` | `finish`, `resume --begin` |
 //! | `gate/` | `gate …`, `approve`, `reject`, `gates expire` |
@@ -24,6 +23,7 @@
 //! |---|---|
 //! | `source.rs`, `task.rs`, `inputs/` | what does the program state about a statement; what is a session's task, and which values does it get? |
 //! | `recorded.rs` | what does a command return to its caller? |
+//! | `entry.rs`, `parallel.rs` | may a statement begin; which branches does a parallel have, and may it be joined? |
 //! | `open_executions.rs`, `place.rs`, `item.rs` | what is open, what does it block, and where does a statement run? |
 //! | `order.rs` | which statements begin out of the program's order? |
 //! | `insist.rs` | how are `--force` and `--override` recorded? |
@@ -39,6 +39,7 @@ mod apply;
 mod at;
 mod begin;
 mod close;
+mod entry;
 mod error;
 mod facts;
 mod gate;
@@ -72,12 +73,12 @@ pub use crate::change::{
     GateResolution, GateRow, ImportRow, MemoryRow, NestedRun, RunChange, SegmentRow,
 };
 pub use crate::change::{Content, FileChange, JOURNAL, Staged};
-pub(crate) use adopt::{node_numbered, rows_of_state_file};
 pub use adopt::{StateFileRows, first_events};
+pub(crate) use adopt::{node_numbered, rows_of_state_file};
 pub use agent::{AddSegment, Remember};
 pub use at::{At, at_text};
-pub use begin::{Begin, Run};
-pub use close::{Close, How};
+pub use begin::{Begin, Begun};
+pub use close::{End, Ended, Fail};
 pub use error::{Fault, FaultKind, WriteError};
 pub(crate) use facts::Place;
 pub use facts::{AgentFact, Facts, Shelf, Style};
@@ -89,7 +90,6 @@ pub use import::AddImport;
 pub use insist::Insist;
 pub use next::{NextChoice, NextView, Stand};
 pub(crate) use next::{next, stands};
-pub use parallel::{BeginParallel, Branch, Join, RunParallel};
 pub use put::{LARGE, Put};
 pub use recorded::{
     AgentWritten, AttemptBegun, BindingWritten, BranchStatus, ExecutionBegun, ExecutionEnded,
@@ -97,7 +97,7 @@ pub use recorded::{
     ParallelRunning, RunFinished, RunOpened,
 };
 pub use retry::Retry;
-pub use rounds::{BeginLoop, ExitLoop, Iterate};
+pub use rounds::Round;
 pub use run::{Finish, Reopen};
 pub use skip::Skip;
 pub use source::StatementRef;
@@ -124,6 +124,16 @@ pub struct Plan<D> {
     pub changes: Vec<Change>,
     /// The result for the caller, valid once the changes are written.
     pub done: D,
+}
+
+impl<D> Plan<D> {
+    /// Returns the same plan with another result.
+    fn map<E>(self, into: impl FnOnce(D) -> E) -> Plan<E> {
+        Plan {
+            changes: self.changes,
+            done: into(self.done),
+        }
+    }
 }
 
 /// Plans several commands as one: either all of them are recorded, or none.

@@ -47,7 +47,7 @@ impl OpenExecutions {
         &self,
         facts: &Facts<'_>,
         given: Option<i64>,
-        wanted: Shape,
+        wanted: Option<Shape>,
     ) -> Result<i64, WriteError> {
         if let Some(id) = given {
             return Ok(id);
@@ -56,36 +56,33 @@ impl OpenExecutions {
             .rows
             .values()
             .filter(|row| match wanted {
-                // `exec complete` ends a statement or a call, if nothing is open inside it.
-                Shape::Statement => {
-                    matches!(shape(row), Shape::Statement | Shape::Frame)
-                        && self.inside(row.id).next().is_none()
+                // A value or an end is for what has nothing open inside.
+                None | Some(Shape::Statement) => {
+                    let fits = match shape(row) {
+                        Shape::Statement | Shape::Frame => true,
+                        Shape::Gate => false,
+                        Shape::Loop | Shape::Parallel => wanted.is_none(),
+                    };
+                    fits && self.inside(row.id).next().is_none()
                 }
-                wanted => shape(row) == wanted && meta(row).branch.is_none(),
+                Some(wanted) => shape(row) == wanted && meta(row).branch.is_none(),
             })
             .collect();
-        let (what, next) = match wanted {
-            Shape::Parallel => (
-                "parallel",
-                "begin a parallel with `prosescope parallel run --line N`",
-            ),
-            Shape::Loop => ("loop", "begin a loop with `prosescope loop begin --line N`"),
-            _ => (
-                "statement",
-                "begin a statement with `prosescope exec run --line N`",
-            ),
+        let what = match wanted {
+            Some(Shape::Loop) => "loop",
+            _ => "statement",
         };
         if fit.is_empty() {
             return Err(WriteError::not_found(
                 format!("no {what} is open in this run"),
-                next,
+                format!("begin a {what} with `prosescope begin LINE`"),
             ));
         }
         if let Some(innermost) = self.innermost(&fit) {
             return Ok(innermost.id);
         }
         let mut free = fit.clone();
-        if wanted == Shape::Statement {
+        if wanted != Some(Shape::Loop) {
             let source = Source::of(facts);
             free.retain(|row| self.handler(&source, row).is_none());
         }
@@ -208,12 +205,8 @@ impl OpenExecutions {
         let open = self.before(source, found, parent);
         let Some(open) = open else { return Ok(()) };
         let end = match shape(open) {
-            Shape::Parallel => format!("`prosescope parallel join {}`", open.id),
-            Shape::Loop => format!("`prosescope loop exit {}`", open.id),
-            _ => format!(
-                "`prosescope exec complete {}` or `prosescope put … --done`",
-                open.id
-            ),
+            Shape::Parallel | Shape::Loop => format!("`prosescope end {}`", open.id),
+            _ => format!("`prosescope end {}` or `prosescope put NAME`", open.id),
         };
         let line = found.line.map_or_else(
             || "this statement".to_owned(),
@@ -252,7 +245,7 @@ impl OpenExecutions {
         Err(WriteError::refused(
             "children-open",
             format!("{what} {id} {verb}: {}", listed(&open)),
-            "first complete, fail or skip the open execution, or wait for its gate",
+            "first end, fail or skip the open execution, or wait for its gate",
         ))
     }
 

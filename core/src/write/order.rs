@@ -57,7 +57,7 @@ impl<'a> Turn<'a> {
         let mut notes = Vec::new();
         if self.source.listing.is_some() && self.found.line.is_none() {
             notes.push(format!(
-                "the program has no statement with this text ({}), so the execution is recorded without a line: name the line with --line N",
+                "the program has no statement with this text ({}), so the execution is recorded without a line: name its line instead: `prosescope begin LINE`",
                 shown(&self.found.text)
             ));
             return Ok(notes);

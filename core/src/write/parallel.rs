@@ -1,186 +1,70 @@
 use std::collections::BTreeMap;
 
-use super::begin::{Entry, not_twice};
 use super::close::Ending;
+use super::entry::{Entry, not_twice};
 use super::insist::{Insist, Insisted};
 use super::instance::{self, Instance, frame_of, shown};
-use super::item::{self, Wanted};
+use super::item;
 use super::meta::Keys;
-use super::source::{Command, Found, Source, StatementRef};
+use super::source::{Found, Source, StatementRef};
 use super::steps::Steps;
 use super::{
-    At, BranchStatus, ExecutionBegun, Facts, ParallelJoined, ParallelRunning, Plan, Record,
-    WriteError, names,
+    At, BranchStatus, ExecutionBegun, Facts, ParallelJoined, Plan, Record, WriteError, names,
 };
 use crate::model::{Execution, Meta, Status, Text};
-use crate::program::{StatementKind, allows_failure};
+use crate::program::{Statement, StatementKind, allows_failure};
 use crate::trace::Shape;
 
-/// The command `parallel begin`, which begins a parallel block.
+/// Returns the plan that begins a parallel block without its branches; `own` is its statement.
+pub(super) fn begin_parallel(
+    facts: &Facts<'_>,
+    at: &At,
+    entry: Entry<'_>,
+    own: &Statement,
+) -> Result<Plan<ExecutionBegun>, WriteError> {
+    let branches = entry.source.branches_of(&entry.found);
+    let branches: Vec<String> = branches.into_iter().map(|(name, _)| name).collect();
+    let strategy = own.strategy().unwrap_or("all");
+    let count = own.number("count").map(i64::from);
+    let id = facts.next_execution()?;
+    let naming = Meta {
+        parallel_id: Some(format!("p{id}").into()),
+        ..Meta::default()
+    };
+    let row = entry.row(facts, Status::Executing, naming)?;
+    let keys = Keys::default()
+        .list("branches", &branches)
+        .text("strategy", Some(strategy))
+        .number("count", count.filter(|_| strategy == "any"));
+    not_twice(facts, &row)?;
+    entry.begin(facts, at, row, keys)
+}
+
+/// Begins all branches of a parallel block that has just begun.
+pub(super) fn begin_branches(
+    all: &mut Steps<'_, '_>,
+    at: &At,
+    parallel: i64,
+    insist: Insist,
+) -> Result<Vec<ExecutionBegun>, WriteError> {
+    let row = all.facts().execution(parallel);
+    let names = row.map_or_else(Vec::new, |row| instance::meta(row).branches);
+    let begin = |name: Text| all.plan(&item::begins(parallel, name.to_string(), insist), at);
+    names.into_iter().map(begin).collect()
+}
+
+/// Begins a branch. The branch ends like any other execution.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct BeginParallel {
-    /// The statement of the block; by default the text `parallel:`.
-    pub statement: StatementRef,
-    /// The execution that the block runs in; by default chosen from the open executions.
-    pub parent: Option<i64>,
-    /// The name of the item or branch that the block runs in.
-    pub item: Option<String>,
-    /// The block's branches, if they are known in advance; by default the branches in the program.
-    pub branches: Vec<String>,
-    /// The number of branches that the block waits for: `all`, `first` or `any`; by default the program's, else `all`.
-    pub strategy: Option<String>,
-    /// The overrides that the caller gave (`--force`, `--override`).
-    pub insist: Insist,
-}
-
-impl Record for BeginParallel {
-    type Done = ExecutionBegun;
-
-    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<ExecutionBegun>, WriteError> {
-        for (n, branch) in self.branches.iter().enumerate() {
-            names::plain("branch", branch)?;
-            if self.branches.iter().take(n).any(|other| other == branch) {
-                return Err(WriteError::wrong(
-                    format!("branch {branch} is named twice"),
-                    "every branch needs a name of its own",
-                ));
-            }
-        }
-        if let Some(word) = self
-            .strategy
-            .as_deref()
-            .filter(|word| !STRATEGIES.contains(word))
-        {
-            return Err(WriteError::wrong(
-                format!("{word:?} is not a strategy of a parallel"),
-                "give all, first or any",
-            ));
-        }
-        let wanted = Wanted::new(&self.statement, self.parent, &self.item, self.insist);
-        item::inside(facts, at, wanted, |facts, parent| {
-            self.plan_in(facts, at, parent)
-        })
-    }
-}
-
-impl BeginParallel {
-    fn plan_in(
-        &self,
-        facts: &Facts<'_>,
-        at: &At,
-        parent: Option<i64>,
-    ) -> Result<Plan<ExecutionBegun>, WriteError> {
-        let mut entry = Entry::open(
-            facts,
-            &self.statement,
-            Some("parallel:"),
-            parent,
-            self.insist,
-            Command::Parallel,
-        )?;
-        let branches = self.all_branches(&mut entry)?;
-        let statement = entry.source.statement(&entry.found);
-        let says = statement.map(|s| s.strategy().unwrap_or("all").to_owned());
-        let count = statement.and_then(|s| s.number("count")).map(i64::from);
-        let line = entry.found.line;
-        let strategy = entry
-            .insisted
-            .settle("strategy", line, says, self.strategy.clone())?;
-        let count = count.filter(|_| strategy.as_deref() == Some("any"));
-        let naming = Meta {
-            parallel_id: Some(format!("p{}", facts.next_execution()?).into()),
-            ..Meta::default()
-        };
-        let row = entry.row(facts, Status::Executing, naming)?;
-        let keys = Keys::default()
-            .list("branches", &branches)
-            .text("strategy", strategy.as_deref())
-            .number("count", count);
-        not_twice(facts, &row)?;
-        entry.begin(facts, at, row, keys)
-    }
-}
-
-/// The words that state for how many branches a parallel block waits (docs/reference/formats.md).
-const STRATEGIES: [&str; 3] = ["all", "first", "any"];
-
-impl BeginParallel {
-    /// Returns the names of the block's branches: the given names, else the program's. The given names must be as many
-    /// as the program's branches, and include every name that the program gives.
-    fn all_branches(&self, entry: &mut Entry<'_>) -> Result<Vec<String>, WriteError> {
-        let statement = entry.found.statement;
-        let of_program = statement.map_or_else(Vec::new, |at| entry.source.branches(at));
-        let says: Vec<String> = of_program.iter().map(|(name, _)| name.clone()).collect();
-        if self.branches.is_empty() {
-            return Ok(says);
-        }
-        if says.is_empty() {
-            return Ok(self.branches.clone());
-        }
-        let named = of_program.iter().filter(|(name, at)| {
-            entry
-                .source
-                .get(*at)
-                .is_some_and(|s| s.name.as_deref() == Some(name.as_str()))
-        });
-        let mut named = named.map(|(name, _)| name);
-        if self.branches.len() != says.len() || !named.all(|name| self.branches.contains(name)) {
-            let (says, given) = (says.into(), self.branches.clone().into());
-            entry
-                .insisted
-                .contradict("branches", entry.found.line, says, given)?;
-        }
-        Ok(self.branches.clone())
-    }
-}
-
-/// The command `parallel run`, which begins a parallel block and all of its branches.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RunParallel {
-    /// The command that begins the block.
-    pub begin: BeginParallel,
-}
-
-impl Record for RunParallel {
-    type Done = ParallelRunning;
-
-    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<ParallelRunning>, WriteError> {
-        let mut all = Steps::new(facts);
-        let parallel = all.plan(&self.begin, at)?;
-        let row = all.facts().execution(parallel.id);
-        let names = row
-            .map(|row| instance::meta(row).branches)
-            .unwrap_or_default();
-        if names.is_empty() {
-            return Err(WriteError::wrong(
-                format!(
-                    "the program does not list the branches of this parallel: {}",
-                    shown(&parallel.statement)
-                ),
-                "name one branch for each item with `--branches a,b,c`; or use `prosescope parallel begin`, after which each branch begins with its first statement (`prosescope exec run --line N --item NAME`)",
-            ));
-        }
-        let mut branches = Vec::with_capacity(names.len());
-        for name in names {
-            let branch = item::begins(parallel.id, name.to_string(), self.begin.insist);
-            branches.push(all.plan(&branch, at)?);
-        }
-        Ok(all.done(ParallelRunning { parallel, branches }))
-    }
-}
-
-/// The command `parallel branch`, which begins a branch. The branch ends like any other execution.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Branch {
-    /// The execution id of the parallel block; by default the only open parallel block.
-    pub parallel: Option<i64>,
+pub(super) struct Branch {
+    /// The execution id of the parallel block.
+    pub(super) parallel: i64,
     /// The name of the branch.
-    pub name: String,
+    pub(super) name: String,
     /// The branch's statement; by default the statement that the program has under the branch's name, else the text
     /// `parallel:name`, as in OpenProse.
-    pub statement: Option<StatementRef>,
-    /// The overrides that the caller gave (`--force`, `--override`).
-    pub insist: Insist,
+    pub(super) statement: Option<StatementRef>,
+    /// The overrides that the caller gave (`--force`).
+    pub(super) insist: Insist,
 }
 
 impl Record for Branch {
@@ -188,7 +72,7 @@ impl Record for Branch {
 
     fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<ExecutionBegun>, WriteError> {
         names::plain("branch", &self.name)?;
-        let mut open = Ending::open(facts, self.parallel, Shape::Parallel, self.insist)?;
+        let mut open = Ending::open(facts, Some(self.parallel), Shape::Parallel, self.insist)?;
         open.past_gates()?;
         let Ending {
             run,
@@ -219,7 +103,7 @@ impl Record for Branch {
                     self.name,
                     status.word()
                 ),
-                "to begin another attempt of a failed branch, use `prosescope exec retry ID`",
+                "to begin another attempt of a failed branch, use `prosescope retry ID`",
             ));
         }
         let found = self.found(&source, &parallel, &own.branches, &mut insisted)?;
@@ -274,7 +158,6 @@ impl Branch {
         }
         if let Some(named) = &self.statement {
             let found = source.find(named)?;
-            source.of_kind(&found, Command::Exec)?;
             let differs = own.filter(|(_, at)| found.statement.is_some_and(|own| own != *at));
             if let Some(says) = differs.and_then(|(_, at)| source.get(*at)) {
                 let given = found
@@ -310,41 +193,34 @@ impl Branch {
     }
 }
 
-/// The command `parallel join`, which ends a parallel block.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Join {
-    /// The execution id of the parallel block; by default the only open parallel block.
-    pub parallel: Option<i64>,
-    /// The overrides that the caller gave (`--force`, `--override`).
-    pub insist: Insist,
-}
-
-impl Record for Join {
-    type Done = ParallelJoined;
-
-    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<ParallelJoined>, WriteError> {
-        let mut open = Ending::open(facts, self.parallel, Shape::Parallel, self.insist)?;
-        let branches = statuses(facts, &open.instance);
-        let joins = may_join(&open.instance, &branches, &Source::of(facts));
-        open.insisted.sequence(joins)?;
-        let missing = not_begun(facts, &open.instance, &branches)?;
-        open.insisted
-            .sequence(items_begun(&open.instance, &missing.unwrap_or_default()))?;
-        open.not_barred(facts)?;
-        Ok(Plan {
-            changes: open.changes(facts, at, "joined", None, Keys::default())?,
-            done: ParallelJoined {
-                parallel: open.ended(facts, "joined"),
-                branches: branches
-                    .into_iter()
-                    .map(|(branch, status)| BranchStatus {
-                        branch: branch.to_string(),
-                        status: status.word().to_owned(),
-                    })
-                    .collect(),
-            },
-        })
-    }
+/// Returns the plan that joins the branches of a parallel block, which ends with it.
+pub(super) fn join(
+    facts: &Facts<'_>,
+    at: &At,
+    id: i64,
+    insist: Insist,
+) -> Result<Plan<ParallelJoined>, WriteError> {
+    let mut open = Ending::open(facts, Some(id), Shape::Parallel, insist)?;
+    let branches = statuses(facts, &open.instance);
+    let joins = may_join(&open.instance, &branches, &Source::of(facts));
+    open.insisted.sequence(joins)?;
+    let missing = not_begun(facts, &open.instance, &branches)?;
+    open.insisted
+        .sequence(items_begun(&open.instance, &missing.unwrap_or_default()))?;
+    open.not_barred(facts)?;
+    Ok(Plan {
+        changes: open.changes(facts, at, "joined", None, Keys::default())?,
+        done: ParallelJoined {
+            parallel: open.ended(facts, "joined"),
+            branches: branches
+                .into_iter()
+                .map(|(branch, status)| BranchStatus {
+                    branch: branch.to_string(),
+                    status: status.word().to_owned(),
+                })
+                .collect(),
+        },
+    })
 }
 
 /// Refuses to join a parallel block while it waits for branches, or if it needs a branch that failed. The strategy
@@ -373,7 +249,7 @@ pub(super) fn may_join(
                 parallel.first.id
             ),
             format!(
-                "`prosescope exec retry ID` begins another attempt of the branch, `prosescope exec fail {} --error TEXT` records that the parallel failed",
+                "`prosescope retry ID` begins another attempt of the branch, `prosescope fail {} TEXT` records that the parallel failed",
                 parallel.first.id
             ),
         ));
@@ -407,7 +283,7 @@ pub(super) fn may_join(
                 needed => format!("{} more of {}", needed - done, open.join(", ")),
             }
         ),
-        "first complete, fail or skip these branches",
+        "first end, fail or skip these branches",
     ))
 }
 
@@ -455,7 +331,7 @@ fn items_begun(parallel: &Instance, missing: &[MissingItem]) -> Result<(), Write
             parallel.first.id,
             missing.len()
         ),
-        "begin a branch for each item: `prosescope exec run --line N --item NAME` with the first line inside",
+        "begin a branch for each item: `prosescope begin N --item NAME` with the first line inside",
     ))
 }
 
@@ -495,8 +371,8 @@ pub(super) fn branches_begun<'f>(
     };
     let begun = facts.inside(Some(parallel.first.id));
     begun.filter_map(move |node| {
-        let first = facts.row_at(node.first_row).filter(|row| row.id > since)?;
-        let branch = instance::meta(first).branch?;
-        Some((branch, facts.row_at(node.last_row)?))
+        // A branch that began again may continue the rows of the earlier attempt.
+        let last = facts.row_at(node.last_row).filter(|row| row.id > since)?;
+        Some((instance::meta(last).branch?, last))
     })
 }

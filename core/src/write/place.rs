@@ -82,7 +82,7 @@ fn taken(
             return Ok(Some(parent));
         }
         if holds(own.kind) {
-            return Err(not_begun(source, found, outer, inner));
+            return Err(not_begun(source, open_executions, found, outer, inner));
         }
         inner = outer;
     }
@@ -237,26 +237,32 @@ fn a_branch(
     });
     let next = match (open, begun) {
         (_, Some(id)) => format!(
-            "the branch has begun, as execution {id}: `prosescope brief --execution {id}` shows its task"
+            "the branch has begun, as execution {id}: `prosescope brief {id}` shows its task"
         ),
-        (Some(open), None) => format!("use `prosescope parallel branch {open} {name}`"),
-        (None, None) => {
-            format!("`prosescope parallel run --line {line}` begins all of its branches")
+        (Some(open), None) => {
+            format!("name its parallel: `--parent {open} --item {name}`")
         }
+        (None, None) => format!("`prosescope begin {line}` begins all of its branches"),
     };
     let at = at_line(found);
     let message = format!("{at} is a branch of the parallel of line {line}");
     WriteError::refused("is-a-branch", message, next)
 }
 
-fn not_begun(source: &Source<'_>, found: &Found, outer: u32, inner: u32) -> WriteError {
+fn not_begun(
+    source: &Source<'_>,
+    open_executions: &OpenExecutions,
+    found: &Found,
+    outer: u32,
+    inner: u32,
+) -> WriteError {
     let Some(own) = source.get(outer) else {
         return WriteError::not_found("the program has no such statement", "");
     };
     let line = own.line;
     let place = shown_place(own);
     let has_items = source.listing.is_some_and(|l| l.has_items(outer));
-    let begins = |command: &str| format!("begin {place} with `prosescope {command} --line {line}`");
+    let begins = format!("begin {place} with `prosescope begin {line}`");
     let (what, next) = match own.kind {
         Kind::Block => {
             let calls = source.listing.iter().flat_map(|l| &l.statements);
@@ -264,33 +270,24 @@ fn not_begun(source: &Source<'_>, found: &Found, outer: u32, inner: u32) -> Writ
                 .filter(|s| s.kind == Kind::Do && s.target.is_some() && s.target == own.name)
                 .find(|s| s.line < own.line || s.line > own.end);
             let next = match call.map(|call| call.line) {
-                Some(line) => {
-                    format!(
-                        "call the block with `prosescope exec begin --line {line}`, or add `--in {line}`"
-                    )
-                }
-                None => {
-                    "call the block: `prosescope exec begin` with the line of a `do`".to_owned()
-                }
+                Some(line) => format!("call the block with `prosescope begin {line}`"),
+                None => "call the block: `prosescope begin` with the line of a `do`".to_owned(),
             };
             (format!("{place}, which is not called"), next)
         }
-        Kind::Parallel if has_items => (
-            format!("{place}, which has not begun"),
-            format!(
-                "begin the parallel: `prosescope parallel run --line {line} --branches A,B` if all items are known, else `prosescope parallel begin --line {line}`"
-            ),
-        ),
-        Kind::Parallel => {
+        Kind::Parallel if !has_items => {
             let branch = source.get(inner).map_or(line, |s| s.line);
-            let what = format!("a branch (line {branch}) of {place}, which has not begun");
-            (what, begins("parallel run"))
+            let of_it = |row: &Execution| source.of_row(row) == Some(outer);
+            let (is, next) = match open_executions.rows().any(of_it) {
+                true => (
+                    "which is not open",
+                    "`prosescope next` names what may come now".to_owned(),
+                ),
+                false => ("which has not begun", begins),
+            };
+            (format!("a branch (line {branch}) of {place}, {is}"), next)
         }
-        Kind::Pipe => (format!("{place}, which has not begun"), begins("exec run")),
-        _ => (
-            format!("{place}, which has not begun"),
-            format!("{}, or add `--in {line}`", begins("loop begin")),
-        ),
+        _ => (format!("{place}, which has not begun"), begins),
     };
     let message = format!("{} lies in {what}", at_line(found));
     WriteError::refused("not-begun", message, next)

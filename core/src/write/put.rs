@@ -1,5 +1,5 @@
-use super::begin::touch;
 use super::close::{Close, How, again};
+use super::entry::touch;
 use super::instance::{Instance, frame_of, meta, no_execution, scope_of, shown};
 use super::meta::Keys;
 use super::open_executions::{OpenExecutions, listed};
@@ -28,8 +28,8 @@ const SUMMARY: usize = 160;
 pub struct Put {
     /// The value's name; `None` uses the next `anon_…` (errata B13).
     pub name: Option<String>,
-    /// The execution that writes the value; its frame is the scope. `None` means the root or, with `done`, the only
-    /// open statement.
+    /// The execution that writes the value; its frame is the scope. By default the open execution whose statement writes the
+    /// name (without a name, the only open statement), else none: the value then belongs to the root.
     pub execution: Option<i64>,
     /// The binding's kind: input, output, let or const; by default the kind in the program, else `let`.
     pub kind: Option<String>,
@@ -40,8 +40,8 @@ pub struct Put {
     pub summary: Option<String>,
     /// The value to write.
     pub value: Content,
-    /// Whether to complete the execution, too, in the same transaction (errata F9).
-    pub done: bool,
+    /// Whether the execution goes on. By default the value completes it, in the same transaction (errata F9).
+    pub not_done: bool,
     /// The agent that did the work; by default the agent that the program names. Used with `memory` and `segment` only.
     pub agent: Option<String>,
     /// The agent's new memory, written in the same transaction. The agent's scope must be `execution`, because a memory
@@ -55,24 +55,32 @@ impl Record for Put {
     type Done = BindingWritten;
 
     fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<BindingWritten>, WriteError> {
-        if !self.done && self.memory.is_none() && self.segment.is_none() {
-            let mut plan = self.plan_value(facts, at, false)?;
-            plan.changes.extend(self.keep_writer(facts, &plan.done)?);
-            return Ok(plan);
+        if self.execution.is_none() {
+            let asked = match self.asked_by(facts) {
+                // Whatever the execution is, it goes on, so an unnamed value needs none.
+                Err(_) if self.not_done && self.name.is_none() => None,
+                asked => asked?,
+            };
+            if asked.is_some() {
+                let execution = asked;
+                return Put {
+                    execution,
+                    ..self.clone()
+                }
+                .plan(facts, at);
+            }
         }
-        if self.done && self.execution.is_none() {
-            return self.of_the_open(facts)?.plan(facts, at);
-        }
+        let completes = self.execution.filter(|_| !self.not_done);
         let mut all = Steps::new(facts);
-        let mut written = all.then(|facts| self.plan_value(facts, at, self.done))?;
-        if !self.done {
+        let mut written = all.then(|facts| self.plan_value(facts, at, completes.is_some()))?;
+        if completes.is_none() {
             let kept = self.keep_writer(all.facts(), &written)?;
             all.add(kept);
         }
         if self.memory.is_some() || self.segment.is_some() {
             written.segment = self.remember(&mut all, at)?;
         }
-        if let Some(id) = self.execution.filter(|_| self.done) {
+        if let Some(id) = completes {
             self.not_empty(all.facts(), id)?;
             let ended = all.then(|facts| complete(facts, at, id, &written))?;
             written.notes.extend(ended.notes);
@@ -107,11 +115,11 @@ fn complete(
                 shown(&instance.first.text)
             ),
             format!(
-                "use `prosescope put {name} --execution {id} --done`; to write another binding, leave --done out"
+                "use `prosescope put {name} --into {id}`; to write another binding, add --not-done"
             ),
         ));
     }
-    let close = Close::new(id, How::Completed { binding: None });
+    let close = Close::new(id, How::Completed);
     let keys = Keys::wrote(wrote, written.execution_id).text("completed_by", Some("put"));
     close.close(facts, at, keys)
 }
@@ -126,11 +134,6 @@ fn no_value(source: &Source<'_>, instance: &Instance) -> Option<WriteError> {
     let first = listing.first_in(Some(at)).filter(|_| !gives)?;
     let line = listing.get(first)?.line;
     let id = row.id;
-    let end = match kind {
-        Kind::Parallel => format!("`prosescope parallel join {id}`"),
-        kind if kind.is_loop() => format!("`prosescope loop exit {id}`"),
-        _ => format!("`prosescope exec complete {id}`"),
-    };
     Some(WriteError::refused(
         "construct-has-no-value",
         format!(
@@ -138,14 +141,14 @@ fn no_value(source: &Source<'_>, instance: &Instance) -> Option<WriteError> {
             shown(&row.text)
         ),
         format!(
-            "run the statements inside (the first is line {line}), which write the values; then end the execution with {end}"
+            "run the statements inside (the first is line {line}), which write the values; then end the execution with `prosescope end {id}`"
         ),
     ))
 }
 
 impl Put {
-    /// Returns the change that records which execution wrote a value under an assigned name such as `anon_002`: the
-    /// given execution, else the only open execution. Readers then need not infer the writer.
+    /// Returns the change that records which execution wrote a value under an assigned name such as `anon_002`. Readers
+    /// then need not infer the writer.
     fn keep_writer(
         &self,
         facts: &Facts<'_>,
@@ -154,14 +157,8 @@ impl Put {
         if self.name.is_some() {
             return Ok(None);
         }
-        let id = match self.execution {
-            Some(id) => id,
-            None => match OpenExecutions::of(facts).pick(facts, None, Shape::Statement) {
-                Ok(id) => id,
-                // If no execution or several are open, the writer is unknown.
-                Err(WriteError::NotFound { .. } | WriteError::Refused { .. }) => return Ok(None),
-                Err(error) => return Err(error),
-            },
+        let Some(id) = self.execution else {
+            return Ok(None);
         };
         let instance = Instance::of(facts, id)?;
         let source = Source::of(facts);
@@ -183,26 +180,44 @@ impl Put {
         }))
     }
 
-    /// Returns this command with the only open statement as the execution that writes the value.
-    fn of_the_open(&self, facts: &Facts<'_>) -> Result<Put, WriteError> {
+    /// Returns the open execution that asks for the value: the one whose statement writes the name, the innermost of several
+    /// inside of each other; without a name, the only open statement. `None` if no open execution writes the name.
+    fn asked_by(&self, facts: &Facts<'_>) -> Result<Option<i64>, WriteError> {
         let run = facts.run();
         if run.status.is_finished() {
             return Err(finished(&run));
         }
-        let id = match OpenExecutions::of(facts).pick(facts, None, Shape::Statement) {
+        let open_executions = OpenExecutions::of(facts);
+        if let Some(name) = &self.name {
+            let source = Source::of(facts);
+            let writes = |row: &&Execution| {
+                output_of(&source, row).is_some_and(|(output, _)| output == *name)
+            };
+            let ask: Vec<&Execution> = open_executions.rows().filter(writes).collect();
+            return match (ask.as_slice(), open_executions.innermost(&ask)) {
+                (_, Some(one)) => Ok(Some(one.id)),
+                ([], None) => Ok(None),
+                _ => Err(WriteError::refused(
+                    "binding-of-a-branch",
+                    format!(
+                        "each branch writes its own {name}, and no branch was given: {}",
+                        listed(&ask)
+                    ),
+                    "`--into ID` names the branch that writes it",
+                )),
+            };
+        }
+        let id = match OpenExecutions::of(facts).pick(facts, None, Some(Shape::Statement)) {
             Err(WriteError::Refused { rule, message, .. }) => {
                 return Err(WriteError::refused(
                     rule,
                     message,
-                    "name the execution to complete with `--execution ID`",
+                    "name the execution to complete with `--into ID`",
                 ));
             }
             picked => picked?,
         };
-        Ok(Put {
-            execution: Some(id),
-            ..self.clone()
-        })
+        Ok(Some(id))
     }
 
     /// Writes the agent's memory and segment, and returns the number of the segment.
@@ -284,14 +299,14 @@ impl Put {
             None => None,
         };
         let program = Source::of(facts);
+        // What the program names as the value of a call is the caller's, even before the call ends.
+        let is_result =
+            |row: &Execution| output_of(&program, row).is_some_and(|(output, _)| output == name);
         let from = match &row {
-            Some(row) if result && frame_block(row).is_some() => row.parent,
+            Some(row) if frame_block(row).is_some() && (result || is_result(row)) => row.parent,
             _ => self.execution,
         };
         let scope = scope_of(facts, &program, from, &name)?;
-        if self.execution.is_none() {
-            not_in_a_branch(facts, &program, &name)?;
-        }
         let frame = scope.as_ref().map(|frame| frame.id);
         // A database records the parents of frames in rows; in a folder, the binding's header records them.
         let above = match &scope {
@@ -407,7 +422,7 @@ impl Put {
             "value-empty",
             format!("the value is empty, so execution {id} is not completed"),
             format!(
-                "give the value on standard input or with `--file PATH`; if the value really is empty, use `prosescope put {name} --execution {id}` without --done, then `prosescope exec complete {id}`"
+                "give the value on standard input or with `--file PATH`; if the value really is empty, use `prosescope put {name} --into {id} --not-done`, then `prosescope end {id}`"
             ),
         ))
     }
@@ -428,33 +443,6 @@ impl Put {
         }
         notes
     }
-}
-
-/// Refuses a value without an execution if open branches write values of this name, each in its own scope.
-fn not_in_a_branch(facts: &Facts<'_>, source: &Source<'_>, name: &str) -> Result<(), WriteError> {
-    let open_executions = OpenExecutions::of(facts);
-    let mut own = Vec::new();
-    for row in open_executions.rows() {
-        let writes = output_of(source, row).is_some_and(|(output, _)| output == name);
-        if !writes || frame_block(row).is_some() {
-            continue;
-        }
-        let scope = scope_of(facts, source, Some(row.id), name)?;
-        if scope.is_some_and(|scope| frame_block(scope).is_none()) {
-            own.push(row);
-        }
-    }
-    if own.is_empty() {
-        return Ok(());
-    }
-    Err(WriteError::refused(
-        "binding-of-a-branch",
-        format!(
-            "each branch writes its own {name}, and no branch was given: {}",
-            listed(&own)
-        ),
-        "`--execution ID` names the branch that writes it",
-    ))
 }
 
 /// Returns the kind and the statement text that the program declares for a name. Both come from the statement of the

@@ -167,7 +167,7 @@ pub struct BindingWritten {
     pub attachment: Option<String>,
     /// Whether the value replaced an earlier one, which is kept as history.
     pub replaced: bool,
-    /// The execution that was completed with the value (`--done`); `None` if none was.
+    /// The execution that was completed with the value; `None` if none was.
     pub completed: Option<i64>,
     /// The number of the agent's segment that was added with the value (`--segment`); `None` if none was.
     pub segment: Option<i64>,

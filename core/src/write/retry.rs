@@ -1,5 +1,5 @@
-use super::begin::touch;
 use super::close::{Close, How, again};
+use super::entry::touch;
 use super::insist::{Insist, Insisted};
 use super::instance::{Instance, begun_after, begun_again, meta, open_parent, running};
 use super::meta::{Keys, Word};
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::model::Status;
 
-/// The command `exec retry`, which begins another attempt at a failed execution.
+/// The command `retry`, which begins another attempt at a failed execution.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Retry {
     /// The id of the failed execution.
@@ -33,9 +33,8 @@ impl Record for Retry {
             let mut all = Steps::new(facts);
             let error = error.clone();
             let failed = Close {
-                id: Some(self.id),
-                how: How::Failed { error },
                 insist: self.insist,
+                ..Close::new(self.id, How::Failed { error })
             };
             all.plan(&failed, at)?;
             let mut alone = self.clone();
@@ -53,7 +52,7 @@ impl Record for Retry {
                     self.id,
                     instance.last.status.word()
                 ),
-                "to record a failure and the next attempt, use `prosescope exec retry ID --error TEXT`",
+                "to record a failure and the next attempt, use `prosescope retry ID --error TEXT`",
             ));
         }
         if let Some(again) = begun_again(facts, &instance) {
@@ -74,7 +73,7 @@ impl Record for Retry {
                     "execution {} belongs to an earlier attempt or round of its parent, so it cannot be retried",
                     self.id
                 ),
-                "begin the statement of the execution again: `prosescope exec run --line N`",
+                "begin the statement of the execution again: `prosescope begin N`",
             ));
         }
         let attempt = next_attempt(&instance);
@@ -95,7 +94,7 @@ impl Record for Retry {
             return Err(WriteError::refused(
                 "retry-used-up",
                 format!("execution {} has had all of its {max} attempts", self.id),
-                "leave the execution failed (`prosescope exec fail`), or allow more attempts with `--max N`, and --override if the program has a limit",
+                "leave the execution failed, or allow more attempts with `--max N`, and --override if the program has a limit",
             ));
         }
         let style = facts.style();

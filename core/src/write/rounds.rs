@@ -1,103 +1,51 @@
-use super::begin::{Entry, not_twice, touch};
 use super::close::{Ending, again};
+use super::entry::{Entry, not_twice, touch};
 use super::insist::Insist;
-use super::instance::{Instance, meta};
-use super::item::{self, Wanted};
+use super::instance::{Instance, begun_after, meta, newest_in};
 use super::meta::{Keys, Word};
-use super::source::{Command, Source, StatementRef};
+use super::source::Source;
 use super::steps::Steps;
 use super::{
     At, Change, ExecutionBegun, ExecutionRow, ExecutionUpdate, Facts, LoopRounds, Plan, Record,
     Style, WriteError,
 };
 use crate::model::{Meta, Status};
+use crate::program::Statement;
 use crate::trace::{Shape, shape};
 
-/// The command `loop begin`, which begins a loop.
+/// Returns the plan that begins a loop; `own` is its statement.
+pub(super) fn begin_loop(
+    facts: &Facts<'_>,
+    at: &At,
+    entry: Entry<'_>,
+    own: &Statement,
+) -> Result<Plan<ExecutionBegun>, WriteError> {
+    let id = facts.next_execution()?;
+    let naming = Meta {
+        loop_id: Some(format!("l{id}").into()),
+        ..Meta::default()
+    };
+    let style = facts.style();
+    let rounds = (style == Style::InPlace).then_some(0);
+    let keys = Keys::default()
+        .number(Word::MaxRounds.key(style), own.most_rounds())
+        .number(Word::Iteration.key(style), rounds)
+        .text("condition", own.until().as_deref());
+    let row = entry.row(facts, Status::Executing, naming)?;
+    not_twice(facts, &row)?;
+    entry.begin(facts, at, row, keys)
+}
+
+/// The command `round`, which ends a round of a loop.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct BeginLoop {
-    /// The loop's statement; by default the text `loop`.
-    pub statement: StatementRef,
-    /// The execution that the loop runs in; by default chosen from the open executions.
-    pub parent: Option<i64>,
-    /// The name of the item or branch that the loop runs in.
-    pub item: Option<String>,
-    /// The limit for the number of rounds; by default the program's limit.
-    pub max: Option<i64>,
-    /// The condition that ends the loop, in the program's words.
-    pub condition: Option<String>,
-    /// The overrides that the caller gave (`--force`, `--override`).
-    pub insist: Insist,
-}
-
-impl Record for BeginLoop {
-    type Done = ExecutionBegun;
-
-    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<ExecutionBegun>, WriteError> {
-        let wanted = Wanted::new(&self.statement, self.parent, &self.item, self.insist);
-        item::inside(facts, at, wanted, |facts, parent| {
-            self.plan_in(facts, at, parent)
-        })
-    }
-}
-
-impl BeginLoop {
-    fn plan_in(
-        &self,
-        facts: &Facts<'_>,
-        at: &At,
-        parent: Option<i64>,
-    ) -> Result<Plan<ExecutionBegun>, WriteError> {
-        let mut entry = Entry::open(
-            facts,
-            &self.statement,
-            Some("loop"),
-            parent,
-            self.insist,
-            Command::Loop,
-        )?;
-        let statement = entry.source.statement(&entry.found);
-        let (most, until) = (
-            statement.and_then(|s| s.most_rounds()),
-            statement.and_then(|s| s.until()),
-        );
-        let line = entry.found.line;
-        let max = entry.insisted.settle("max", line, most, self.max)?;
-        // The condition may be given without its asterisks.
-        let same = |given: &String| until.as_deref().map(bare) == Some(bare(given));
-        let given = self.condition.clone().filter(|given| !same(given));
-        let condition = entry.insisted.settle("condition", line, until, given)?;
-        let naming = Meta {
-            loop_id: Some(format!("l{}", facts.next_execution()?).into()),
-            ..Meta::default()
-        };
-        let style = facts.style();
-        let rounds = (style == Style::InPlace).then_some(0);
-        let keys = Keys::default()
-            .number(Word::MaxRounds.key(style), max)
-            .number(Word::Iteration.key(style), rounds)
-            .text("condition", condition.as_deref());
-        let row = entry.row(facts, Status::Executing, naming)?;
-        not_twice(facts, &row)?;
-        entry.begin(facts, at, row, keys)
-    }
-}
-
-/// Returns a condition without the asterisks of `**…**`.
-fn bare(condition: &str) -> &str {
-    condition.trim().trim_matches('*').trim()
-}
-
-/// The command `loop iterate`, which ends a round of a loop.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Iterate {
+pub struct Round {
     /// The loop's execution id; by default the only open loop.
     pub id: Option<i64>,
-    /// The overrides that the caller gave (`--force`, `--override`).
+    /// The overrides that the caller gave (`--force`).
     pub insist: Insist,
 }
 
-impl Record for Iterate {
+impl Record for Round {
     type Done = LoopRounds;
 
     fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<LoopRounds>, WriteError> {
@@ -131,57 +79,47 @@ impl Record for Iterate {
     }
 }
 
-/// The command `loop exit`, which ends a loop.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ExitLoop {
-    /// The loop's execution id; by default the only open loop.
-    pub id: Option<i64>,
-    /// The reason why the loop ended: `condition_satisfied`, `max_reached`, or free text.
-    pub reason: Option<String>,
-    /// Whether to end the open round first.
-    pub round: bool,
-    /// The overrides that the caller gave (`--force`, `--override`).
-    pub insist: Insist,
-}
-
-impl Record for ExitLoop {
-    type Done = LoopRounds;
-
-    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<LoopRounds>, WriteError> {
-        if self.round {
-            let mut all = Steps::new(facts);
-            let (id, insist) = (self.id, self.insist);
-            // If the last round that the loop may have is ended already, only the loop is left to end.
-            match all.plan(&Iterate { id, insist }, at) {
-                Err(WriteError::Refused { rule: USED_UP, .. }) => {}
-                ended => drop(ended?),
-            }
-            let mut alone = self.clone();
-            alone.round = false;
-            let exit = all.plan(&alone, at)?;
-            return Ok(all.done(exit));
+/// Returns the plan that leaves a loop. Its present round ends with it, if anything began in the round.
+pub(super) fn leave(
+    facts: &Facts<'_>,
+    at: &At,
+    id: i64,
+    because: Option<&str>,
+    insist: Insist,
+) -> Result<Plan<LoopRounds>, WriteError> {
+    let mut all = Steps::new(facts);
+    let since = begun_after(facts, Some(id))?;
+    if newest_in(facts, Some(id), since, |_| true).is_some() {
+        let round = Round {
+            id: Some(id),
+            insist: Insist::default(),
+        };
+        // What keeps a round from ending keeps the loop from it, too, except that the loop has had all of its rounds.
+        match all.plan(&round, at) {
+            Err(WriteError::Refused { .. }) => {}
+            ended => drop(ended?),
         }
-        let mut open = Ending::open(facts, self.id, Shape::Loop, self.insist)?;
+    }
+    let left = all.then(|facts| {
+        let mut open = Ending::open(facts, Some(id), Shape::Loop, insist)?;
         open.no_child(facts, "loop", "cannot be left")?;
         open.not_barred(facts)?;
         let rounds = ended_rounds(&open.instance);
         let keys = Keys::default()
             .number(Word::Iteration.key(facts.style()), Some(rounds))
-            .text("reason", self.reason.as_deref());
+            .text("reason", because);
         Ok(Plan {
             changes: open.changes(facts, at, "exited", None, keys)?,
             done: loop_result(facts, &open, rounds, "exited"),
         })
-    }
+    })?;
+    Ok(all.done(left))
 }
 
 /// Returns the number of finished rounds of a loop.
 fn ended_rounds(instance: &Instance) -> i64 {
     meta(&instance.last).iteration.unwrap_or(0)
 }
-
-/// The rule that refuses more rounds than a loop may have.
-const USED_UP: &str = "loop-used-up";
 
 /// Refuses a statement directly in the loop `parent` if the loop has reached its limit, because the statement would
 /// begin another round.
@@ -195,14 +133,14 @@ pub(super) fn rounds_left(
     if instance.meta().loop_id.is_none() || shape(&instance.first) != Shape::Loop {
         return Ok(());
     }
-    // A limit given at `loop begin` takes precedence over the program's limit.
+    // The limit in the record takes precedence over the program's limit.
     let statement = source.of_row(&instance.first).and_then(|at| source.get(at));
     let max = instance.meta().max.or_else(|| statement?.most_rounds());
     match max.filter(|max| ended_rounds(&instance) >= *max) {
         Some(max) => Err(WriteError::refused(
-            USED_UP,
+            "loop-used-up",
             format!("loop {id} has had all of its {max} rounds"),
-            "leave the loop with `prosescope loop exit ID --reason TEXT`",
+            format!("leave the loop with `prosescope end {id}`"),
         )),
         None => Ok(()),
     }

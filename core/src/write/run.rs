@@ -1,26 +1,30 @@
-use super::begin::barred;
-use super::close::again;
+use super::close::{Close, How, again};
+use super::entry::barred;
 use super::gate::{forced_gates, resumed};
 use super::insist::{Insist, Insisted};
 use super::instance::Instance;
 use super::meta::Keys;
 use super::open_executions::{OpenExecutions, listed};
+use super::steps::Steps;
 use super::{
     At, Change, ExecutionRow, ExecutionUpdate, Facts, Plan, Record, RunChange, RunFact,
     RunFinished, Style, WriteError, at_text,
 };
 use crate::model::{Execution, Gate, GateStatus, RunStatus, Status};
 use crate::time::Stamp;
+use crate::trace::{Shape, shape};
 
 /// The command `finish`, which ends or interrupts the run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Finish {
     /// The run's new status: completed, failed or interrupted. `None` keeps the status of a run that has ended.
     pub status: Option<RunStatus>,
+    /// Why the run failed: the error of what is open, which fails.
+    pub error: Option<String>,
     /// Whether to accept a run that already has this status, because the caller only wants a follow-up action
     /// (`--vacuum`).
     pub again: bool,
-    /// The overrides that the caller gave (`--force`, `--override`).
+    /// The overrides that the caller gave (`--force`).
     pub insist: Insist,
 }
 
@@ -50,7 +54,7 @@ impl Record for Finish {
                     run.name,
                     run.status.word()
                 ),
-                "give `--status completed`, `failed` or `interrupted`",
+                "give completed, failed or interrupted",
             ));
         };
         if !matches!(
@@ -61,6 +65,9 @@ impl Record for Finish {
                 format!("a run cannot end with the status {:?}", ending.word()),
                 "give completed, failed or interrupted",
             ));
+        }
+        if let Some(error) = &self.error {
+            return self.with_error(facts, at, ending, error);
         }
         let open_executions = OpenExecutions::of(facts);
         let mut insisted = Insisted::new(self.insist);
@@ -84,6 +91,51 @@ impl Record for Finish {
                 before: false,
             },
         })
+    }
+}
+
+impl Finish {
+    /// Plans the end of a run whose open executions fail with an error.
+    fn with_error(
+        &self,
+        facts: &Facts<'_>,
+        at: &At,
+        ending: &RunStatus,
+        error: &str,
+    ) -> Result<Plan<RunFinished>, WriteError> {
+        if *ending != RunStatus::Failed {
+            return Err(WriteError::wrong(
+                "only a failed run has an error",
+                "leave the text out, or give failed",
+            ));
+        }
+        let open_executions = OpenExecutions::of(facts);
+        let is_outer = |row: &&Execution| {
+            shape(row) != Shape::Gate && open_executions.above(row).next().is_none()
+        };
+        let outer: Vec<i64> = open_executions
+            .rows()
+            .filter(is_outer)
+            .map(|row| row.id)
+            .collect();
+        if outer.is_empty() {
+            return Err(WriteError::refused(
+                "nothing-open",
+                "no execution is open that could fail with this text".to_owned(),
+                "leave the text out: the executions that failed have their errors",
+            ));
+        }
+        let mut all = Steps::new(facts);
+        for id in outer {
+            let error = error.to_owned();
+            all.plan(&Close::new(id, How::Failed { error }), at)?;
+        }
+        let without = Finish {
+            error: None,
+            ..self.clone()
+        };
+        let done = all.plan(&without, at)?;
+        Ok(all.done(done))
     }
 }
 
@@ -116,7 +168,7 @@ fn nothing_open(facts: &Facts<'_>, open_executions: &OpenExecutions) -> Result<(
         return Err(WriteError::refused(
             "statements-open",
             format!("run {run} is not completed: {}", listed(&open)),
-            "complete, fail or skip the open executions, and wait for the decisions at gates; `--status failed` and `interrupted` leave them open",
+            "end, fail or skip the open executions, and wait for the decisions at gates; `prosescope finish failed` and `finish interrupted` leave them open",
         ));
     }
     // Nothing waits for a gate in a branch that its parallel block did not wait for.
@@ -135,7 +187,7 @@ fn nothing_open(facts: &Facts<'_>, open_executions: &OpenExecutions) -> Result<(
                 gate.id
             ),
             format!(
-                "a person decides: `prosescope gate wait {}` waits; `--status failed` and `interrupted` leave the gate pending",
+                "a person decides: `prosescope gate wait {}` waits; `prosescope finish failed` and `finish interrupted` leave the gate pending",
                 gate.id
             ),
         )),
@@ -179,7 +231,7 @@ fn forced(
 }
 
 /// The command `resume --begin`, which continues an interrupted, waiting or failed run and records this in the log of
-/// its gates. A failed statement continues by `exec retry`, or begins again.
+/// its gates. A failed statement continues by `retry`, or begins again.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reopen;
 

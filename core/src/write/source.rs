@@ -70,12 +70,12 @@ impl<'s> Source<'s> {
         match (&wanted.text, wanted.line) {
             (None, None) => Err(WriteError::wrong(
                 "no statement was named",
-                "give the statement's text, or --line with the statement's line in the program",
+                "give the statement's line in the program, or its text with --text",
             )),
             (Some(text), None) => match text.trim().parse::<u32>() {
                 Ok(line) if self.listing.is_some() => Err(WriteError::wrong(
                     format!("{line} is a number, not the text of a statement"),
-                    format!("to name a statement by its line, use `--line {line}`"),
+                    format!("to name a statement by its line, use `prosescope begin {line}`"),
                 )),
                 _ => Ok(self.by_text(text)),
             },
@@ -103,7 +103,7 @@ impl<'s> Source<'s> {
                         other.line,
                         super::instance::shown(text)
                     ),
-                    "give either the text or --line, not both",
+                    "give either the text or the line, not both",
                 ));
             }
             return Ok(Found {
@@ -126,14 +126,14 @@ impl<'s> Source<'s> {
         let Some(listing) = self.listing else {
             return WriteError::not_found(
                 "the run contains no program, so no statement can be named by its line",
-                "give the statement's text",
+                "give the statement's text with --text",
             );
         };
         let around = listing.statement_at(line).and_then(|at| listing.get(at));
         let hint = match around {
             Some(around) => format!(
-                "line {line} belongs to the statement of line {}: use --line {}",
-                around.line, around.line
+                "line {line} belongs to the statement of line {}: give that line",
+                around.line
             ),
             None => match listing.statements.iter().find(|s| s.line > line) {
                 Some(next) => format!("the next statement begins at line {}", next.line),
@@ -193,6 +193,13 @@ impl<'s> Source<'s> {
         listing.map_or_else(Vec::new, |listing| listing.branches(parallel))
     }
 
+    /// Returns the names and statements of the branches of a parallel block that the program has.
+    pub(super) fn branches_of(&self, found: &Found) -> Vec<(String, u32)> {
+        found
+            .statement
+            .map_or_else(Vec::new, |at| self.branches(at))
+    }
+
     /// Returns whether a statement runs its body once for each item.
     pub(super) fn has_items(&self, found: &Found) -> bool {
         let listing = self.listing.zip(found.statement);
@@ -226,53 +233,6 @@ impl<'s> Source<'s> {
         let parallel = listing.zip(parallel.and_then(|row| self.of_row(row)));
         parallel.is_some_and(|(listing, parallel)| listing.own_in_branch(parallel, name))
     }
-
-    /// Refuses a statement that another command records, and names that command in the message.
-    pub(super) fn of_kind(&self, found: &Found, wanted: Command) -> Result<(), WriteError> {
-        let Some(statement) = self.statement(found) else {
-            return Ok(());
-        };
-        let own = Command::of(statement);
-        if own == wanted {
-            return Ok(());
-        }
-        // A gate without a name, such as `gate **tests pass**:`, cannot be approved or rejected. It may therefore run
-        // as a plain statement.
-        if own == Command::Gate && wanted == Command::Exec && statement.name.is_none() {
-            return Ok(());
-        }
-        if wanted == Command::Parallel && self.has_items(found) {
-            return Ok(());
-        }
-        let mut next = match own {
-            // The program does not name the branches of a `parallel for`.
-            Command::Parallel if self.has_items(found) => {
-                format!("use `prosescope parallel begin --line {}`", statement.line)
-            }
-            own => own.instead(statement),
-        };
-        let mut what = match own {
-            Command::Exec => "a plain statement",
-            Command::Declares if statement.kind == Kind::Block => "the declaration of a block",
-            own => own.noun(),
-        }
-        .to_owned();
-        // If the statement is a branch, the message names its parallel block.
-        let above = statement.parent.and_then(|at| self.get(at));
-        if let Some(parallel) = above.filter(|s| s.kind == Kind::Parallel && own == Command::Exec) {
-            what = format!("a branch of the parallel of line {}", parallel.line);
-            next = format!("use `prosescope parallel run --line {}`", parallel.line);
-        }
-        Err(WriteError::wrong(
-            format!(
-                "line {} is {what}, not {}: {}",
-                statement.line,
-                wanted.noun(),
-                super::instance::shown(&statement.text)
-            ),
-            next,
-        ))
-    }
 }
 
 /// The kind of command that records a statement.
@@ -300,39 +260,34 @@ impl Command {
         }
     }
 
-    fn noun(self) -> &'static str {
-        match self {
-            Command::Exec => "a statement that `prosescope exec` records",
-            Command::Parallel => "a parallel",
-            Command::Loop => "a loop",
-            Command::Gate => "a gate",
-            Command::Input => "an input",
-            Command::Import => "an import",
-            Command::Declares => "a declaration",
-        }
-    }
-
-    /// Returns the hint that names the right command for a statement.
-    fn instead(self, statement: &Statement) -> String {
+    /// Returns the refusal of a statement that does not begin: an input, which is written, or a declaration.
+    pub(super) fn not_begun(self, statement: &Statement) -> WriteError {
         let line = statement.line;
         let name = statement.name.as_deref().unwrap_or("NAME");
-        match self {
-            Command::Exec => format!("use `prosescope exec run --line {line}`"),
-            Command::Parallel => format!("use `prosescope parallel run --line {line}`"),
-            Command::Loop => format!("use `prosescope loop begin --line {line}`"),
-            Command::Gate => format!("use `prosescope gate create --line {line}`"),
-            Command::Input => {
-                format!("use `prosescope put {name}`: the value comes on standard input")
-            }
-            Command::Import => format!("use `prosescope import add {name}`"),
-            Command::Declares if statement.kind == Kind::Block => {
+        let (what, next) = match self {
+            Command::Input => (
+                "an input",
+                format!(
+                    "use `prosescope put {name}`: the value comes on standard input; without a value, use `prosescope skip {line}`"
+                ),
+            ),
+            _ if statement.kind == Kind::Block => (
+                "the declaration of a block",
                 format!(
                     "`do {name}(…)` calls the block: give the line of the call, or of a statement in the block"
-                )
-            }
-            Command::Declares => {
-                "a declaration is not recorded: give the line of a statement that runs".to_owned()
-            }
-        }
+                ),
+            ),
+            _ => (
+                "a declaration",
+                "a declaration is not recorded: give the line of a statement that runs".to_owned(),
+            ),
+        };
+        WriteError::wrong(
+            format!(
+                "line {line} is {what}, which does not begin: {}",
+                super::instance::shown(&statement.text)
+            ),
+            next,
+        )
     }
 }

@@ -118,7 +118,12 @@ fn agent(listing: &Listing, name: Option<&str>, kind: Kind) -> Option<AgentOfTas
 
 /// Returns the name and the kind of the binding that an execution's statement writes.
 pub(super) fn output_of(source: &Source<'_>, row: &Execution) -> Option<(String, String)> {
-    let statement = source.get(source.of_row(row)?)?;
+    let Some(statement) = source.of_row(row).and_then(|at| source.get(at)) else {
+        // The text of a statement that the program does not have tells its value.
+        let own = crate::program::scan(&row.text);
+        let (name, kind) = own.get(0)?.output()?;
+        return Some((name.to_owned(), kind.word().to_owned()));
+    };
     // A branch that was begun by its name alone has the statement of its parallel block. That statement writes no
     // binding for the branch.
     if meta(row).branch.is_some() && statement.kind == Kind::Parallel {

@@ -2,14 +2,13 @@
 
 use prosescope_core::model::RunStatus;
 use prosescope_core::write::{
-    AddImport, Begin, BeginLoop, BeginParallel, Branch, Close, CreateGate, Decision, ExitLoop,
-    ExpireGates, Finish, How, Insist, Iterate, Join, Put, ResolveGate, Retry, Run, RunParallel,
-    StatementRef, WriteError,
+    Begin, CreateGate, Decision, End, ExpireGates, Fail, Finish, Insist, Put, ResolveGate, Retry,
+    Round, StatementRef, WriteError,
 };
 
 use crate::playing::Playing;
 
-/// The words and options of a command such as `prosescope exec run --line 4 --item a`.
+/// The words and options of a command such as `prosescope begin 4 --item a`.
 pub(crate) struct Command<'a> {
     words: Vec<&'a str>,
 }
@@ -22,9 +21,9 @@ impl<'a> Command<'a> {
         }
     }
 
-    /// Returns the command's name: `exec run`, `put`.
-    pub(crate) fn verb(&self) -> (&'a str, &'a str) {
-        (self.word(0), self.word(1))
+    /// Returns the command's name.
+    pub(crate) fn verb(&self) -> &'a str {
+        self.word(0)
     }
 
     pub(crate) fn word(&self, nth: usize) -> &'a str {
@@ -37,22 +36,24 @@ impl<'a> Command<'a> {
         self.words.get(at + 1).copied()
     }
 
-    fn has(&self, name: &str) -> bool {
-        self.words.contains(&name)
-    }
-
     fn number(&self, name: &str) -> Option<i64> {
         self.option(name)?.parse().ok()
     }
 
+    /// Returns the line that begins with the command.
     pub(crate) fn line(&self) -> Option<u32> {
-        self.option("--line")?.parse().ok()
+        match self.verb() {
+            "begin" => self.word(1).parse().ok(),
+            _ => self.option("--line")?.parse().ok(),
+        }
     }
 
     /// Returns the execution that the command ends or continues.
     pub(crate) fn id(&self) -> Option<i64> {
-        self.number("--execution")
-            .or_else(|| self.word(2).parse().ok())
+        match self.verb() {
+            "begin" => None,
+            _ => self.number("--into").or_else(|| self.word(1).parse().ok()),
+        }
     }
 }
 
@@ -77,7 +78,7 @@ pub(crate) fn run(
     });
     let none = Vec::new();
     match command.verb() {
-        ("exec", "run") => {
+        "begin" => {
             let begin = Begin {
                 statement,
                 parent,
@@ -85,63 +86,21 @@ pub(crate) fn run(
                 insist,
                 ..Begin::default()
             };
-            let run = Run {
-                begin,
-                ..Run::default()
-            };
-            memory.record(&run).map(|done| done.notes)
+            memory.record(&begin).map(|done| done.notes().to_vec())
         }
-        ("loop", "begin") => {
-            let begin = BeginLoop {
-                statement,
-                parent,
-                item,
-                insist,
-                ..BeginLoop::default()
-            };
-            memory.record(&begin).map(|done| done.notes)
-        }
-        ("parallel", "begin" | "run") => {
-            let begin = BeginParallel {
-                statement,
-                parent,
-                item,
-                insist,
-                ..BeginParallel::default()
-            };
-            match command.word(1) {
-                "run" => memory.record(&RunParallel { begin }).map(|_| none),
-                _ => memory.record(&begin).map(|done| done.notes),
-            }
-        }
-        ("parallel", "branch") => {
-            let branch = Branch {
-                parallel: id,
-                name: command.word(3).to_owned(),
-                statement: None,
-                insist,
-            };
-            memory.record(&branch).map(|done| done.notes)
-        }
-        ("parallel", "join") => {
-            let parallel = id;
-            memory.record(&Join { parallel, insist }).map(|_| none)
-        }
-        ("loop", "iterate") => memory.record(&Iterate { id, insist }).map(|_| none),
-        ("loop", "exit") => {
-            let exit = ExitLoop {
+        "round" => memory.record(&Round { id, insist }).map(|_| none),
+        "end" => {
+            let end = End {
                 id,
-                round: command.has("--round"),
                 insist,
-                ..ExitLoop::default()
+                ..End::default()
             };
-            memory.record(&exit).map(|_| none)
+            memory.record(&end).map(|_| none)
         }
-        ("gate", "create") => {
-            let prompt = command.has("--prompt").then(|| "Proceed?".to_owned());
+        "gate" => {
             let gate = CreateGate {
                 line: command.line(),
-                prompt,
+                prompt: Some("Proceed?".to_owned()),
                 parent,
                 item,
                 insist,
@@ -149,51 +108,46 @@ pub(crate) fn run(
             };
             memory.record(&gate).map(|done| done.notes)
         }
-        ("gates", "expire") => memory.record(&ExpireGates::default()).map(|_| none),
-        ("put", name) => {
+        "gates" => memory.record(&ExpireGates::default()).map(|_| none),
+        "put" => {
+            let name = command.word(1);
             let put = Put {
                 name: (name != "--anon").then(|| name.to_owned()),
-                execution: command.number("--execution"),
-                done: command.has("--done"),
+                execution: command.number("--into"),
                 value: value.as_bytes().to_vec().into(),
                 ..Put::default()
             };
             memory.record(&put).map(|_| none)
         }
-        ("import", "add") => {
-            let import = AddImport {
-                alias: command.word(2).to_owned(),
-                ..AddImport::default()
+        "fail" => {
+            let fail = Fail {
+                id,
+                error: "boom".to_owned(),
+                insist,
             };
-            memory.record(&import).map(|_| none)
+            memory.record(&fail).map(|_| none)
         }
-        ("exec", "complete" | "fail") => {
-            let how = match command.word(1) {
-                "fail" => How::Failed {
-                    error: "boom".to_owned(),
-                },
-                _ => How::Completed { binding: None },
-            };
-            memory.record(&Close { id, how, insist }).map(|_| none)
-        }
-        ("exec", "retry") => {
+        "retry" => {
             let retry = Retry {
                 id: id.unwrap_or_default(),
-                max: None,
-                error: None,
                 insist,
+                ..Retry::default()
             };
             memory.record(&retry).map(|_| none)
         }
-        ("finish", _) => {
+        "finish" => {
+            let status = match command.word(1) {
+                "" => RunStatus::Completed,
+                status => RunStatus::parse(status),
+            };
             let finish = Finish {
-                status: command.option("--status").map(RunStatus::parse),
-                again: false,
+                status: Some(status),
                 insist,
+                ..Finish::default()
             };
             memory.record(&finish).map(|_| none)
         }
-        other => panic!("next prints a command that this test does not know: {other:?}"),
+        other => panic!("next prints a command that this test does not know: {other}"),
     }
 }
 

@@ -123,7 +123,7 @@ impl History {
     fn choose(&mut self, next: &NextView) -> Option<String> {
         let all: Vec<&str> = next.choices.iter().map(|choice| &*choice.command).collect();
         let repeats = |command: &&&str| {
-            let again = [" loop iterate ", " exec retry ", "--item NAME"];
+            let again = [" round ", " retry ", "--item NAME"];
             again.iter().any(|part| command.contains(part))
         };
         let again = all.iter().find(repeats).copied();
@@ -146,23 +146,23 @@ impl History {
         };
         let mut text = text;
         let command = Command::of(&text);
-        let leaf = command.verb().0 == "put" && command.option("--execution").is_some();
+        let leaf = command.verb() == "put" && command.option("--into").is_some();
         if leaf && self.chance.once_in(12) {
             let id = command.id().unwrap_or_default();
-            text = format!("prosescope exec fail {id} --error TEXT");
+            text = format!("prosescope fail {id} TEXT");
         }
         self.told.push(text.clone());
         let command = Command::of(&text);
-        if command.verb() == ("resume", "") {
+        if command.verb() == "resume" {
             // Rows do not tie to the program, so that what comes next is not known.
             return Ok(false);
         }
         let done = match command.verb() {
-            ("gate", "wait") if self.chance.once_in(8) => {
+            "gate" if command.word(1) == "wait" && self.chance.once_in(8) => {
                 self.memory.now += 7 * 24 * 3_600_000;
                 Ok(())
             }
-            ("gate", "wait") => {
+            "gate" if command.word(1) == "wait" => {
                 let approve = !self.chance.once_in(3);
                 decide(&mut self.memory, command.word(3), approve)
             }
@@ -258,11 +258,11 @@ impl History {
             return Ok(());
         };
         let wanted = match command.verb() {
-            ("put", _) if command.option("--execution").is_some() => {
+            "put" if command.option("--into").is_some() => {
                 command.id().and_then(|id| self.line_of(&trace, id))
             }
             // A failed construct is tried again as a whole, and `resume` names the failure in it.
-            ("exec", "retry") => {
+            "retry" => {
                 let failed = command.id().and_then(|id| trace.of_row(id));
                 let mut places = plan.positions.iter().map(|position| position.node);
                 // The handler of a `try` around it begins once what is in between has failed, too.
@@ -387,7 +387,7 @@ fn what_nobody_offered_is_refused_or_noted_and_what_was_forced_stays() {
         let Some(line) = history.chance.one(&lines).copied() else {
             return Ok(());
         };
-        let text = format!("prosescope exec run --line {line}");
+        let text = format!("prosescope begin {line}");
         let (before, told) = (history.against(), history.told_by_check());
         history.told.push(text.clone());
         match history.run(&text, false) {
@@ -403,7 +403,7 @@ fn what_nobody_offered_is_refused_or_noted_and_what_was_forced_stays() {
             _ => {}
         }
         let before = history.against();
-        let _ = history.run("prosescope finish --status completed", true);
+        let _ = history.run("prosescope finish", true);
         let after = history.against();
         if !before.iter().all(|one| after.contains(one)) {
             return history.broken(&format!("{before:?} became {after:?}"));

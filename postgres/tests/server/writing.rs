@@ -31,13 +31,7 @@ pub(crate) fn put(name: &str, value: &str) -> Put {
 }
 
 fn begin() -> Begin {
-    Begin {
-        statement: StatementRef::line(1),
-        parent: None,
-        item: None,
-        block: None,
-        insist: Default::default(),
-    }
+    Begin::line(1)
 }
 
 pub(crate) fn open(url: &str) -> PostgresStore {

@@ -42,7 +42,7 @@ fn writer(dir: &Path, form: Form) {
         run(&format!("put large_{n} large: "));
         run(&format!("memory captain: memory {n}"));
         writeln!(out, "memory {n}").unwrap();
-        run(&format!("complete {id} =x"));
+        run(&format!("end {id}"));
         writeln!(out, "completed {id}").unwrap();
     }
 }
@@ -208,7 +208,7 @@ fn killed(dir: &Path, form: Form, round: u64) {
     };
     for at_node in &trace.positions {
         if let Some(id) = trace.nodes.get(*at_node).and_then(|node| node.id) {
-            script::run(store.as_mut(), &format!("skip {id}"), &at).unwrap();
+            script::run(store.as_mut(), &format!("end {id} force"), &at).unwrap();
         }
     }
     script::run(store.as_mut(), "begin 10", &at).unwrap_or_default();
@@ -220,7 +220,7 @@ fn killed(dir: &Path, form: Form, round: u64) {
     // Ends the execution that was begun above, so that the next round can begin another one.
     for at_node in &now.trace().positions {
         if let Some(id) = now.trace().nodes.get(*at_node).and_then(|node| node.id) {
-            script::run(store.as_mut(), &format!("skip {id}"), &at).unwrap();
+            script::run(store.as_mut(), &format!("end {id} force"), &at).unwrap();
         }
     }
 }

@@ -44,7 +44,7 @@ fn a_folder_is_made_whole_or_not_at_all() {
 
 #[test]
 fn a_torn_last_line_is_kept_aside_and_a_whole_one_in_its_place() {
-    let mut run = begun("begin 7\nput research in 1: x\ncomplete 1");
+    let mut run = begun("begin 7\nput research in 1: x\nend 1");
     let log = run.dir.join("x_events.jsonl");
     let whole = fs::read_to_string(&log).unwrap();
     fs::write(&log, format!("{whole}{{\"id\":3,\"statement_te")).unwrap();
@@ -57,13 +57,13 @@ fn a_torn_last_line_is_kept_aside_and_a_whole_one_in_its_place() {
     let text = fs::read_to_string(&log).unwrap();
     fs::write(&log, text.trim_end()).unwrap();
     run.step("put plan in 3: x").unwrap();
-    run.step("complete 3").unwrap();
+    run.step("end 3").unwrap();
     assert_eq!(run.session().run().executions.len(), 4);
 }
 
 #[test]
 fn a_checkpoint_is_no_more_than_a_cache() {
-    let script = "begin 24\nbegin 21 in 1\nput result in 2: one\ncomplete 2\nbegin 22 in 1";
+    let script = "begin 24\nbegin 21 in 1\nput result in 2: one\nend 2\nbegin 22 in 1";
     let plain = begun(script);
     for spoiled in [None, Some("{}"), Some("\u{0}\u{0}")] {
         let mut run = Recorded::new(Form::Folder, PROGRAM);
@@ -85,7 +85,7 @@ fn a_checkpoint_is_no_more_than_a_cache() {
 fn a_state_file_that_is_lost_or_damaged_is_told_anew() {
     let mut run = begun("begin 7\nput research in 1: three sources");
     fs::remove_file(run.dir.join("state.md")).unwrap();
-    run.step("complete 1").unwrap();
+    run.step("end 1").unwrap();
     told::agrees(&run.session(), "complete");
     assert_eq!(&*run.session().run().id, crate::RUN);
     fs::write(run.dir.join("state.md"), "{\"sops\": {}}").unwrap();
@@ -214,7 +214,7 @@ fn a_journal_is_brought_to_its_end() {
             fs::write(run.dir.join("gates/audit.jsonl"), line).unwrap();
             fs::write(run.dir.join("gates/deploy.resolved.json"), resolved).unwrap();
         }
-        run.step("complete 1").unwrap();
+        run.step("end 1").unwrap();
         let read = run.session();
         assert_eq!(read.run().gates[0].status, GateStatus::Approved);
         assert_eq!(read.run().audit.len(), 1);
@@ -237,7 +237,7 @@ fn a_journal_of_somebody_else_leads_nowhere() {
         fs::write(run.dir.join("x_journal.json"), journal.to_string()).unwrap();
         let before = told::bytes(run.dir.parent().unwrap());
         assert!(
-            run.step("complete 1").unwrap_err().starts_with("fault: "),
+            run.step("end 1").unwrap_err().starts_with("fault: "),
             "{path}"
         );
         assert!(before == told::bytes(run.dir.parent().unwrap()), "{path}");

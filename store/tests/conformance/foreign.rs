@@ -119,7 +119,7 @@ fn a_refused_command_leaves_no_tables() {
          CREATE TABLE agents (name TEXT, scope TEXT, memory TEXT, created_at TEXT, updated_at TEXT)",
     );
     let before = told::bytes(&dir);
-    assert_eq!(step(&dir, "complete 99"), Err("not-found".to_owned()));
+    assert_eq!(step(&dir, "end 99"), Err("not-found".to_owned()));
     assert!(told::bytes(&dir) == before);
     // S2: two root rows with one name, which the unique index does not allow; agents without a key.
     for line in [

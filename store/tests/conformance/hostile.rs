@@ -114,7 +114,7 @@ fn a_journal_takes_nothing_in_and_leads_nowhere() {
         let journal = serde_json::json!([op]).to_string();
         fs::write(run.dir.join("x_journal.json"), journal).unwrap();
         let before = told::bytes(&run.dir);
-        let refused = run.step("complete 1").unwrap_err();
+        let refused = run.step("end 1").unwrap_err();
         assert!(refused.starts_with("fault: "), "{op}: {refused}");
         assert!(before == told::bytes(&run.dir), "{op}");
         let key = fs::read_to_string(outside.path().join("key")).unwrap();
@@ -133,7 +133,7 @@ fn a_lock_is_a_plain_file() {
     let mut run = begun("begin 7\nput research in 1: three sources");
     let lock = run.dir.join(".lock");
     let refused = |run: &mut Recorded| {
-        let said = run.step("complete 1").unwrap_err();
+        let said = run.step("end 1").unwrap_err();
         assert!(said.contains("is not a plain file"), "{said}");
         fs::remove_file(&lock).unwrap();
     };
@@ -145,7 +145,7 @@ fn a_lock_is_a_plain_file() {
     if made.is_ok_and(|status| status.success()) {
         refused(&mut run);
     }
-    run.step("complete 1").unwrap();
+    run.step("end 1").unwrap();
 }
 
 #[test]
@@ -257,6 +257,6 @@ fn an_undone_transaction_leaves_no_journal() {
     assert!(write(&mut run, &changes).is_err());
     fs::remove_dir_all(&file).unwrap();
     assert!(before == told::bytes(&run.dir));
-    run.step("complete 1").unwrap();
+    run.step("end 1").unwrap();
     assert_eq!(run.session().run().gates[0].status, GateStatus::Pending);
 }

@@ -204,31 +204,30 @@ fn statements_begin_and_end() {
     check(
         "begin 7
          begin 7 !execution-open
-         complete 1 =research !output-missing
+         end 1 !output-missing
          put research: three sources
-         complete 1 =research
-         complete 1 !execution-closed
-         complete 99 !not-found
+         end 1
+         end 1 !execution-closed
+         end 99 !not-found
          begin 10
          fail 3 it's \"broken\"; | pipe
          retry 3 max=2
          fail 3 again
          retry 3 !retry-used-up
          retry 3 max=4
-         complete 3 !output-missing
+         end 3 !output-missing
          put plan in 3: the plan
-         complete 3
-         begin 26
-         skip 9
+         end 3
+         skip 26
          retry 9 !retry-not-failed
          begin 10
          fail 11 no
          begin 10
          retry 11 !retry-superseded
-         complete 11 !execution-closed
+         end 11 !execution-closed
          put plan in 13: the plan again
-         complete 13
-         begin 12 !wrong
+         end 13
+         begin 1 !wrong
          begin 4 !not-found",
     );
 }
@@ -236,61 +235,56 @@ fn statements_begin_and_end() {
 #[test]
 fn branches_come_together() {
     check(
-        "parallel 12 a,b
-         branch 1 a
-         branch 1 a !branch-begun
-         join 1 !branches-open
+        "begin 12
+         begin 13 !is-a-branch
+         end 1 !branches-open
          put a in 2: risk a
-         complete 2 =a
-         branch 1 b
-         fail 4 no
-         join 1 !branch-failed
-         join 1 force
-         branch 1 c !execution-closed
-         parallel 12 a,b strategy=first !against-program
-         parallel 12 a,b strategy=first override
-         branch 7 a
-         branch 7 b
-         complete 8 !output-missing
+         end 2
+         fail 3 no
+         end 1 !branch-failed
+         end 1 force
+         begin 13 !is-a-branch
+         begin 12
+         end 8 !output-missing
          put a in 8: risk a again
-         complete 8
-         join 7
-         join 7 !execution-closed
-         begin 26
-         join 12 !not-a-parallel",
+         end 8
+         put b in 9: risk b
+         end 9
+         end 7
+         end 7 !execution-closed",
     );
 }
 
 #[test]
 fn loops_go_round() {
     check(
-        "loop 16 max=2 !against-program
-         loop 16 max=2 override
+        "begin 16
          begin 17 in 1
-         complete 2
+         end 2
          begin 18 in 1
          put note in 4: first
-         complete 4 =note
-         iterate 1
+         end 4
+         round 1
          begin 17 in 1
-         complete 7
+         end 7
          begin 18 in 1
          put note in 9: second
-         complete 9
-         iterate 1
-         iterate 1 !loop-used-up
+         end 9
+         round 1
+         round 1
+         round 1 !loop-used-up
          begin 17 in 1 !loop-used-up
          begin 17 in 1 force
-         iterate 1 !loop-used-up
-         exit 1 max_reached !children-open
-         complete 12
-         exit 1 max_reached
-         exit 1 !execution-closed
-         iterate 12 !not-a-loop
-         loop 16
+         round 1 !loop-used-up
+         end 1 max_reached !children-open
+         end 13
+         end 1 max_reached
+         end 1 !execution-closed
+         round 13 !not-a-loop
+         begin 16
          begin 17
-         complete 16
-         exit 15",
+         end 17
+         end 16",
     );
 }
 
@@ -301,22 +295,22 @@ fn frames_have_values_of_their_own() {
          put research: data
          begin 21 in 1
          put result in 2: one
-         complete 2 =result
+         end 2
          begin 22 in 1
          begin 21 in 4
          put result in 5: two
-         complete 5 =result
+         end 5
          begin 22 in 4
          begin 21 in 7
          put result in 8: three
          put result in 8: three again
-         complete 8 =result
+         end 8
          put parts in 7: of the frame
-         complete 7
-         complete 4
+         end 7
+         end 4
          begin 21 in 4 !parent-closed
          put result in 4: late
-         complete 1
+         end 1
          begin 24
          begin 21 in 13
          put result in 14: anew",
@@ -356,14 +350,14 @@ fn agents_remember() {
     check(
         "begin 7
          put research in 1: three sources
-         complete 1
+         end 1
          memory captain: # Agent Memory: captain
          segment captain: ## Summary\\n\\n- looked
          memory captain: # Agent Memory: captain\\n\\nmore
          segment captain: ## Summary\\n\\n- again
          segment mate: only a segment
          begin 28
-         complete 3",
+         end 3",
     );
 }
 
@@ -376,7 +370,7 @@ fn a_run_ends_or_rests() {
          reopen
          finish completed !statements-open
          put research in 1: three sources
-         complete 1
+         end 1
          finish waiting !wrong
          finish completed
          begin 10 !run-finished
@@ -386,10 +380,9 @@ fn a_run_ends_or_rests() {
     check("begin 7\nfail 1 no\nfinish failed\nbegin 10 !run-finished\nreopen\nretry 1");
     check(
         "begin 7
-         parallel 12 a,b !out-of-turn
-         parallel 12 a,b force
-         branch 2 a
-         loop 16 force
+         begin 12 !out-of-turn
+         begin 12 force
+         begin 16 force
          begin 17
          finish completed !statements-open
          finish completed force",
@@ -448,11 +441,9 @@ fn gates_are_decided_once() {
 #[test]
 fn gates_wait_where_they_stand() {
     check(
-        "parallel 12 a,b
-         branch 1 a
+        "begin 12
          gate deploy in 2: Of a?
-         branch 1 b
-         gate deploy in 4: Of b?
+         gate deploy in 3: Of b?
          gate deploy in 2: Again? !gate-waits
          gate deploy in 2 force: Again? !gate-pending
          gate deploy in 99: Nowhere? !not-found
@@ -474,7 +465,7 @@ fn imports_are_registered() {
          import ../out: ./x.prose !wrong
          import late: ./late.prose
          put research in 1: three sources
-         complete 1
+         end 1
          finish completed
          import more: ./x.prose !run-finished",
     );

@@ -45,7 +45,7 @@ fn rule_1_what_follows_a_rejected_gate_does_not_begin() {
     barred(
         GATE,
         rejected,
-        "begin 5 force\ncomplete 3 force\nfinish completed force",
+        "begin 5 force\nend 3 force\nfinish completed force",
         "went on past the rejected gate go",
     );
 }
@@ -134,7 +134,7 @@ fn lacks(program: &str, script: &str, rule: &str) {
 #[test]
 fn rule_3_a_catch_without_a_failure_is_told() {
     let program = "try:\n  session \"a\"\ncatch:\n  session \"b\"\n";
-    let script = "begin 1\nbegin 2\ncomplete 2 force\nbegin 3\n";
+    let script = "begin 1\nbegin 2\nend 2 force\nbegin 3\n";
     lacks(program, script, "catch-without-failure");
     let failed = "begin 1\nbegin 2\nfail 2 broken\nbegin 3\n";
     for session in check_in(program, failed) {
@@ -149,7 +149,7 @@ fn rule_3_a_catch_without_a_failure_is_told() {
 #[test]
 fn rule_4_a_body_that_nobody_recorded_is_told() {
     let program = "do f(1)\n\nblock f(n):\n  session \"x\"\n";
-    lacks(program, "begin 1\ncomplete 1 force", "body-not-recorded");
+    lacks(program, "begin 1\nend 1 force", "body-not-recorded");
     let passed = "if **a**:\n  session \"a\"\nelse:\n  session \"b\"\nsession \"c\"\n";
     lacks(passed, "begin 5", "statement-passed-over");
 }
@@ -157,14 +157,14 @@ fn rule_4_a_body_that_nobody_recorded_is_told() {
 #[test]
 fn rule_4_the_rounds_that_are_missing_are_told() {
     let program = "repeat 3:\n  session \"x\"\n";
-    let script = "loop 1\nbegin 2 in 1\ncomplete 2 force\niterate 1\nexit 1";
+    let script = "begin 1\nbegin 2 in 1\nend 2 force\nround 1\nend 1";
     lacks(program, script, "rounds-missing");
 }
 
 #[test]
 fn rule_4_a_call_ends_with_its_return() {
     let program = "do f(1)\n\nblock f(n):\n  return n\n  session \"x\"\n";
-    let returned = "begin 1\nbegin 4\ncomplete 2 force\nbegin 5 !call-returned\n";
+    let returned = "begin 1\nbegin 4\nend 2 force\nbegin 5 !call-returned\n";
     barred(
         program,
         returned,
@@ -188,7 +188,7 @@ fn rule_4_a_block_calls_itself_as_deep_as_the_program_allows() {
 #[test]
 fn rule_4_a_loop_has_its_rounds_and_no_more() {
     let program = "repeat 1:\n  session \"x\"\n";
-    let script = "loop 1 override\nbegin 2\ncomplete 2 force\niterate 1\nbegin 2 in 1 !loop-used-up\niterate 1 !loop-used-up\nexit 1";
+    let script = "begin 1\nbegin 2\nend 2 force\nround 1\nbegin 2 in 1 !loop-used-up\nround 1 !loop-used-up\nend 1";
     rule(program, script, None);
 }
 
@@ -196,7 +196,7 @@ fn rule_4_a_loop_has_its_rounds_and_no_more() {
 fn rule_4_a_parallel_that_needs_one_branch_joins_while_another_runs() {
     let program =
         "parallel (\"first\"):\n  a = session \"A\"\n  b = session \"B\"\nsession \"z\"\n";
-    let script = "parallel 1 a,b\nbranch 1 a\nbranch 1 b\njoin 1 !branches-open\nput a in 2: risk\ncomplete 2\njoin 1\nbegin 4";
+    let script = "begin 1\nend 1 !branches-open\nput a in 2: risk\nend 2\nend 1\nbegin 4";
     rule(program, script, None);
 }
 
@@ -204,7 +204,7 @@ fn rule_4_a_parallel_that_needs_one_branch_joins_while_another_runs() {
 fn rule_4_a_parallel_over_a_recorded_list_knows_its_items() {
     let program =
         "let names = session \"names\"\nparallel for name in names:\n  session \"{name}\"\n";
-    let script = "begin 1\nput names in 1: [\"a\", \"b\"]\ncomplete 1\nparallel 2 a,b\njoin 3 !branches-open\nbranch 3 a\ncomplete 4 force\njoin 3 !branches-open";
+    let script = "begin 1\nput names in 1: [\"a\", \"b\"]\nend 1\nbegin 2\nend 3 !items-left\nbegin 3 item=a\nend 4 force\nend 3 !items-left";
     rule(program, script, None);
 }
 

@@ -6,9 +6,9 @@ use std::fmt::Debug;
 
 use prosescope_core::model::{AgentScope, RunStatus};
 use prosescope_core::write::{
-    AddImport, AddSegment, At, Begin, BeginLoop, BeginParallel, Branch, Close, Content, CreateGate,
-    Decision, ExitLoop, ExpireGates, Finish, How, Insist, Iterate, Join, LARGE, Put, Record,
-    Remember, Reopen, ResolveGate, Retry, RunStore, StatementRef, ViewGate, WriteError, record,
+    AddImport, AddSegment, At, Begin, Content, CreateGate, Decision, End, ExpireGates, Fail,
+    Finish, Insist, LARGE, Put, Record, Remember, Reopen, ResolveGate, Retry, Round, RunStore,
+    Skip, StatementRef, ViewGate, WriteError, record,
 };
 
 /// Executes one command; returns its result, or the rule of the refusal.
@@ -48,10 +48,6 @@ pub(crate) fn run_by(
         force: words.contains(&"force"),
         overrides: words.contains(&"override"),
     };
-    let close = |how| Close {
-        insist,
-        ..Close::new(number(1), how)
-    };
     let rest = || line.splitn(3, ' ').nth(2).unwrap_or_default().to_owned();
     match words[0] {
         "begin" => done(
@@ -60,17 +56,36 @@ pub(crate) fn run_by(
             &Begin {
                 statement: statement(),
                 parent,
-                item: None,
-                block: None,
+                item: key("item").map(str::to_owned),
                 insist,
+                ..Begin::default()
             },
         ),
-        "complete" => {
-            let binding = key("").map(str::to_owned);
-            done(store, at, &close(How::Completed { binding }))
+        "end" => {
+            let end = End {
+                id: Some(number(1)),
+                because: words.get(2).map(|why| (*why).to_owned()),
+                insist,
+            };
+            done(store, at, &end)
         }
-        "fail" => done(store, at, &close(How::Failed { error: rest() })),
-        "skip" => done(store, at, &close(How::Skipped { reason: None })),
+        "fail" => {
+            let fail = Fail {
+                id: Some(number(1)),
+                error: rest(),
+                insist,
+            };
+            done(store, at, &fail)
+        }
+        "skip" => {
+            let skip = Skip {
+                statement: statement(),
+                parent,
+                insist,
+                ..Skip::default()
+            };
+            done(store, at, &skip)
+        }
         "retry" => {
             let max = key("max").map(|max| max.parse().unwrap());
             done(
@@ -84,66 +99,14 @@ pub(crate) fn run_by(
                 },
             )
         }
-        "parallel" => {
-            let parallel = BeginParallel {
-                statement: statement(),
-                parent,
-                item: None,
-                branches: words[2].split(',').map(str::to_owned).collect(),
-                strategy: key("strategy").map(str::to_owned),
-                insist,
-            };
-            done(store, at, &parallel)
-        }
-        "branch" => {
-            let branch = Branch {
-                parallel: Some(number(1)),
-                name: words[2].to_owned(),
-                statement: None,
-                insist,
-            };
-            done(store, at, &branch)
-        }
-        "join" => done(
+        "round" => done(
             store,
             at,
-            &Join {
-                parallel: Some(number(1)),
-                insist,
-            },
-        ),
-        "loop" => {
-            let begin = BeginLoop {
-                statement: statement(),
-                parent,
-                item: None,
-                max: key("max").map(|max| max.parse().unwrap()),
-                condition: Some("**done**".to_owned()),
-                insist,
-            };
-            done(store, at, &begin)
-        }
-        "iterate" => done(
-            store,
-            at,
-            &Iterate {
+            &Round {
                 id: Some(number(1)),
                 insist,
             },
         ),
-        "exit" => {
-            let reason = words.get(2).map(|r| (*r).to_owned());
-            done(
-                store,
-                at,
-                &ExitLoop {
-                    id: Some(number(1)),
-                    reason,
-                    round: false,
-                    insist,
-                },
-            )
-        }
         "put" | "anon" => {
             let put = Put {
                 name: (words[0] == "put").then(|| words[1].to_owned()),
@@ -156,7 +119,7 @@ pub(crate) fn run_by(
                     Some(&"bytes") => vec![0, 159, 146, 150],
                     _ => value.into_bytes(),
                 }),
-                done: words.contains(&"done"),
+                not_done: !words.contains(&"done"),
                 ..Put::default()
             };
             done(store, at, &put)
@@ -233,8 +196,8 @@ pub(crate) fn run_by(
             at,
             &Finish {
                 status: Some(RunStatus::parse(words[1])),
-                again: false,
                 insist,
+                ..Finish::default()
             },
         ),
         "reopen" => done(store, at, &Reopen),

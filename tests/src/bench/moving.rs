@@ -1,4 +1,4 @@
-//! Compares `prosescope push` and `prosescope pull` with `psql \copy` of the same rows into the same tables.
+//! Compares `prosescope convert`, into PostgreSQL and out of it, with `psql \copy` of the same rows into the same tables.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -43,12 +43,12 @@ impl Moved<'_> {
     }
 
     fn push(&self) -> Command {
-        self.prose(&["push", &self.run])
+        self.prose(&["convert", &self.run, "--to", "postgres"])
     }
 
     fn pull(&self) -> Command {
         let there = format!("postgres:{}", self.run);
-        self.prose(&["pull", &there, "-o", "back/state.db"])
+        self.prose(&["convert", &there, "--to", "sqlite", "--out", "back"])
     }
 
     /// Empties the tables of the database.
@@ -107,7 +107,7 @@ pub(crate) fn measure(effort: Effort) {
         "memory of prosescope",
     ]);
     let into: [Rival<'_>; 2] = [
-        Rival::new("push", || {
+        Rival::new("into PostgreSQL", || {
             moved.empty();
             took(|| run(&mut moved.push()))
         }),
@@ -117,13 +117,16 @@ pub(crate) fn measure(effort: Effort) {
         }),
     ];
     let out: [Rival<'_>; 2] = [
-        Rival::new("pull", || {
+        Rival::new("out of PostgreSQL", || {
             remove();
             took(|| run(&mut moved.pull()))
         }),
         Rival::new("\\copy to", || took(|| moved.copy("to"))),
     ];
-    for ((name, mut rivals), most) in [("push", into), ("pull", out)].into_iter().zip(most) {
+    for ((name, mut rivals), most) in [("into PostgreSQL", into), ("out of PostgreSQL", out)]
+        .into_iter()
+        .zip(most)
+    {
         let [ours, theirs] = in_turn(effort.pick(3, 1), &mut rivals)
             .try_into()
             .expect("two rivals");

@@ -66,7 +66,9 @@ impl Bench {
             "{args:?}: {}",
             String::from_utf8_lossy(&out.stderr)
         );
-        String::from_utf8_lossy(&out.stdout).trim().to_owned()
+        // Further lines of `begin` name the next command.
+        let said = String::from_utf8_lossy(&out.stdout);
+        said.lines().next().unwrap_or_default().trim().to_owned()
     }
 
     fn init(&self, form: &str) -> (String, PathBuf) {
@@ -203,7 +205,7 @@ impl Bench {
                 .iter()
                 .map(|n| {
                     let (run, folder) = self.init(form);
-                    let id = self.line(&["loop", "begin", "--line", "1", "--run", &run]);
+                    let id = self.line(&["begin", "1", "--run", &run]);
                     self.rounds(&folder, form, *n);
                     (*n, run, id)
                 })
@@ -213,7 +215,7 @@ impl Bench {
                 .rev()
                 .map(|(n, run, id)| {
                     Rival::whole(format!("{form}, n = {n}"), || {
-                        self.line(&["loop", "iterate", id, "--run", run]);
+                        self.line(&["round", id, "--run", run]);
                     })
                 })
                 .collect();
@@ -238,9 +240,9 @@ impl Bench {
             .rev()
             .map(|(n, run)| {
                 Rival::whole(format!("n = {n}"), || {
-                    let begin = ["exec", "begin", "session \"A\"", "--force"];
+                    let begin = ["begin", "--text", "session \"A\"", "--force"];
                     let id = self.line(&[&begin[..], &["--run", run]].concat());
-                    self.line(&["exec", "fail", &id, "--error", "no", "--run", run]);
+                    self.line(&["fail", &id, "no", "--run", run]);
                 })
             })
             .collect();

@@ -38,7 +38,7 @@ fields with their meaning; those that several pages need are on [a page of their
 Comments there cite [decisions](../../contribute/errata.md) by number, such as errata G10, and
 [OpenProse's documents](../../contribute/errata.md#the-documents-of-openprose) by file.
 
-Some commands print an object for one thing and an array for several: `exec complete` prints an object for one id and an
+Some commands print an object for one thing and an array for several: `end` prints an object for one id and an
 array, in the order of the arguments, for two or more; `audit` an array with `--all` or a report; `check --explain` an
 array without a rule.
 ";
@@ -162,10 +162,6 @@ parallel:
 loop until **it reads well** (max: 3):
   session "Polish the letter"
 
-parallel:
-  french = session "Translate the letter into French"
-  dutch = session "Translate the letter into Dutch"
-
 block sign(name):
   session "Sign for {name}"
 
@@ -268,91 +264,46 @@ fn examples() -> Vec<Example> {
             of::<view::RunOpened>,
         ),
         records(
-            "import add",
-            &["style", "--program", "style.prose"],
+            "begin",
+            &["1", "--program", "style.prose"],
             of::<view::ImportRegistered>,
         ),
-        records("exec run", &["--line", "7"], of::<view::ExecutionBegun>),
+        records("begin", &["7"], of::<view::ExecutionBegun>),
+        records("put", &["draft", "--into", "1"], of::<view::BindingWritten>).with("Dear Ada,\n"),
+        records("begin", &["9"], of::<view::ParallelRunning>),
         records(
             "put",
-            &["draft", "--execution", "1", "--done"],
-            of::<view::BindingWritten>,
-        )
-        .with("Dear Ada,\n"),
-        records(
-            "parallel begin",
-            &["--line", "9"],
-            of::<view::ExecutionBegun>,
-        ),
-        records(
-            "parallel branch",
-            &["3", "facts"],
-            of::<view::ExecutionBegun>,
-        ),
-        records(
-            "parallel branch",
-            &["3", "tone"],
-            of::<view::ExecutionBegun>,
-        ),
-        records(
-            "put",
-            &["facts", "--execution", "4"],
+            &["facts", "--into", "4", "--not-done"],
             of::<view::BindingWritten>,
         )
         .with("Right\n"),
         records(
             "put",
-            &["tone", "--execution", "5"],
+            &["tone", "--into", "5", "--not-done"],
             of::<view::BindingWritten>,
         )
         .with("Warm\n"),
+        records("end", &["4", "5"], of::<Vec<view::ExecutionEnded>>),
+        records("end", &["3"], of::<view::ParallelJoined>),
+        records("begin", &["13"], of::<view::ExecutionBegun>),
+        records("begin", &["14"], of::<view::ExecutionBegun>),
+        records("end", &["10"], of::<view::ExecutionEnded>),
+        records("round", &["9"], of::<view::LoopRounds>),
         records(
-            "exec complete",
-            &["4", "5"],
-            of::<Vec<view::ExecutionEnded>>,
-        ),
-        records("parallel join", &["3"], of::<view::ParallelJoined>),
-        records("loop begin", &["--line", "13"], of::<view::ExecutionBegun>),
-        records("exec begin", &["--line", "14"], of::<view::ExecutionBegun>),
-        records("exec complete", &["10"], of::<view::ExecutionEnded>),
-        records("loop iterate", &["9"], of::<view::LoopRounds>),
-        records(
-            "loop exit",
-            &["9", "--reason", "condition_satisfied"],
+            "end",
+            &["9", "--because", "condition_satisfied"],
             of::<view::LoopRounds>,
         ),
+        records("begin", &["19"], of::<view::ExecutionBegun>),
         records(
-            "parallel run",
-            &["--line", "16"],
-            of::<view::ParallelRunning>,
-        ),
-        records(
-            "put",
-            &["french", "--execution", "15", "--done"],
-            of::<view::BindingWritten>,
-        )
-        .with("Chère Ada,\n"),
-        records(
-            "put",
-            &["dutch", "--execution", "16", "--done"],
-            of::<view::BindingWritten>,
-        )
-        .with("Beste Ada,\n"),
-        records("parallel join", &["14"], of::<view::ParallelJoined>),
-        records(
-            "exec run",
-            &["--line", "21", "--in", "23"],
-            of::<view::ExecutionBegun>,
-        ),
-        records(
-            "exec skip",
-            &["21", "--reason", "Ada signs by hand"],
+            "skip",
+            &["17", "--because", "Ada signs by hand"],
             of::<view::ExecutionEnded>,
         ),
-        records("exec complete", &["20"], of::<view::ExecutionEnded>),
-        records("exec begin", &["--line", "25"], of::<view::ExecutionBegun>),
+        records("end", &["14"], of::<view::ExecutionEnded>),
+        records("begin", &["21"], of::<view::ExecutionBegun>),
         records("next", &[], of::<view::NextView>),
-        records("brief", &["--execution", "24"], of::<view::BriefView>),
+        records("brief", &["18"], of::<view::TaskView>),
         records("agent memory set", &["editor"], of::<view::AgentWritten>)
             .with("Short sentences.\n"),
         records("agent memory get", &["editor"], of::<view::ValueView>),
@@ -363,7 +314,7 @@ fn examples() -> Vec<Example> {
         )
         .with("Reviewed the letter.\n"),
         records("agent segment get", &["editor"], of::<view::SegmentText>),
-        records("exec complete", &["24"], of::<view::ExecutionEnded>),
+        records("end", &["18"], of::<view::ExecutionEnded>),
         records("gate create", &["send"], of::<view::GateOpened>),
         records(
             "approve",
@@ -371,7 +322,7 @@ fn examples() -> Vec<Example> {
             of::<view::GateDecided>,
         ),
         records("gate wait", &["latest", "send"], of::<view::GateView>),
-        records("gate create", &["print"], of::<view::GateOpened>),
+        records("begin", &["28"], of::<view::GateOpened>),
         records(
             "reject",
             &["latest", "print", "--reason", "No paper"],
@@ -386,26 +337,20 @@ fn examples() -> Vec<Example> {
         ),
         records("gate create", &["archive"], of::<view::GateOpened>),
         records("gates expire", &[], of::<Vec<view::GateTimedOut>>),
-        records("exec begin", &["--line", "41"], of::<view::ExecutionBegun>),
+        records("begin", &["37"], of::<view::ExecutionBegun>),
         records(
-            "exec fail",
-            &["34", "--error", "The printer is out of paper"],
+            "fail",
+            &["28", "The printer is out of paper"],
             of::<view::ExecutionEnded>,
         ),
-        records("exec retry", &["34"], of::<view::AttemptBegun>),
-        records(
-            "finish",
-            &["--status", "failed", "--force"],
-            of::<view::RunFinished>,
-        ),
+        records("retry", &["28"], of::<view::AttemptBegun>),
+        records("finish", &["failed"], of::<view::RunFinished>),
         records(
             "convert",
             &["latest", "--to", "filesystem"],
             of::<view::RunConverted>,
         ),
         reads("share", &["latest", "--report"], of::<view::RunShared>),
-        records("pull", &["postgres:latest"], of::<view::RunConverted>).at(At::Nowhere),
-        records("push", &["latest"], of::<view::RunConverted>).at(At::Nowhere),
         records("postgres setup", &[], of::<ServerSetUp>).at(At::Nowhere),
         reads("postgres status", &[], of::<ServerStatus>).at(At::Nowhere),
         records("postgres trust", &[], of::<Trusted>).at(At::Nowhere),

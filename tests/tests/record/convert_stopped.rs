@@ -152,7 +152,8 @@ fn what_cannot_be_converted_is_refused_in_words() {
         return;
     };
     let run = project.init("filesystem");
-    project.expect(0, &["import", "add", "r", "x/r.prose", "--run", &run], b"");
+    let import = "use \"x/r.prose\" as r";
+    project.expect(0, &["begin", "--text", import, "--run", &run], b"");
     fs::create_dir(project.path().join("there")).expect("made");
     fs::create_dir_all(project.path().join(".prose/runs/log")).expect("made");
     fs::write(

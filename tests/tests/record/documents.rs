@@ -197,30 +197,23 @@ fn the_queries_of_the_document_read_what_prose_wrote() {
         return;
     };
     let run = project.init("sqlite");
-    let exec = |args: &[&str]| {
+    let go = |args: &[&str]| {
         let mut args = args.to_vec();
         args.extend(["--run", &run]);
-        project.line(&args)
+        project.expect(0, &args, b"");
     };
-    let parallel = exec(&["parallel", "begin", "--line", "1", "--branches", "a"]);
-    let branch = exec(&["parallel", "branch", &parallel, "a", "--line", "2"]);
+    let parallel = project.begin(&["1", "--run", &run]);
+    // The value completes the branch.
     project.put(&run, "a", b"it's A");
-    exec(&["exec", "complete", &branch, "--binding", "a"]);
-    exec(&["parallel", "join", &parallel]);
-    let a_loop = exec(&["loop", "begin", "--line", "3", "--max", "5"]);
-    exec(&["loop", "iterate", &a_loop]);
-    exec(&["loop", "iterate", &a_loop]);
-    exec(&["loop", "exit", &a_loop, "--reason", "condition_satisfied"]);
-    let failing = exec(&["exec", "begin", "session \"Risky\""]);
-    exec(&[
-        "exec",
-        "fail",
-        &failing,
-        "--error",
-        "Connection timeout after 30s",
-    ]);
-    exec(&["exec", "retry", &failing, "--max", "3"]);
-    exec(&["exec", "complete", &failing]);
+    go(&["end", &parallel]);
+    let a_loop = project.begin(&["3", "--run", &run]);
+    go(&["round", &a_loop]);
+    go(&["round", &a_loop]);
+    go(&["end", &a_loop, "--because", "condition_satisfied"]);
+    let failing = project.begin(&["--text", "session \"Risky\"", "--run", &run]);
+    go(&["fail", &failing, "Connection timeout after 30s"]);
+    go(&["retry", &failing, "--max", "3"]);
+    go(&["end", &failing]);
     let ask = |sql: &str| {
         let out = project.sqlite(&run, sql);
         assert!(out.stderr.is_empty(), "{sql}: {}", text(&out.stderr));
@@ -230,7 +223,7 @@ fn the_queries_of_the_document_read_what_prose_wrote() {
         ask("SELECT value FROM bindings WHERE name = 'a'"),
         "it's A\n"
     );
-    // "Check parallel branch status", with the id from `parallel begin`.
+    // "Check parallel branch status", with the id from `begin`.
     assert_eq!(
         ask(&format!(
             "SELECT json_extract(metadata, '$.branch'), status FROM execution
@@ -264,13 +257,9 @@ fn the_queries_of_the_document_read_what_prose_wrote() {
         "it's A\n"
     );
     assert_eq!(ask("SELECT status FROM run"), "running\n");
-    exec_finish(&project, &run);
+    go(&["finish"]);
     assert_eq!(ask("SELECT status FROM run"), "completed\n");
     assert_whole(&project, &run);
-}
-
-fn exec_finish(project: &Project, run: &str) {
-    project.line(&["finish", run, "--status", "completed"]);
 }
 
 /// The queries "Find current position" and "Check parallel block status" (sqlite.md, "Resuming Execution").
@@ -376,42 +365,46 @@ fn the_current_position_is_the_statement_that_is_under_way_and_none_in_a_run_tha
     let run = resumed(
         &project,
         &[
-            ("exec run --line 1", 1),
-            ("put plan --execution @1 --done", 0),
-            ("parallel run --line 3", 5),
-            ("put b --execution @5 --done", 4),
-            ("exec fail @4 --error no", 3),
-            ("exec retry @4", 4),
-            ("put a --execution @4 --done", 3),
-            ("parallel join", 0),
+            ("begin 1", 1),
+            ("put plan --into @1", 0),
+            ("begin 3", 5),
+            ("put b --into @5", 4),
+            ("fail @4 no", 3),
+            ("retry @4", 4),
+            ("put a --into @4", 3),
+            ("end", 0),
             // If the first finished branch is enough, the running statement in the other branch is cancelled.
-            ("parallel run --line 7", 9),
-            ("exec run --line 17 --in 16", 17),
-            ("put y --execution @9 --done", 17),
-            ("parallel join", 0),
-            ("exec run --line 12 --in 11", 12),
-            ("put draft --execution @12 --done", 11),
-            ("exec run --line 12 --round", 12),
-            ("exec skip @12", 11),
-            ("loop exit --round", 0),
-            ("exec begin --line 19", 19),
-            ("exec run --line 15", 15),
-            ("finish RUN --status interrupted", 15),
+            ("begin 7", 9),
+            ("begin 16", 16),
+            ("begin 17", 17),
+            ("put y --into @9", 17),
+            ("end @7", 0),
+            ("begin 11", 11),
+            ("begin 12", 12),
+            ("put draft --into @12", 11),
+            ("round", 11),
+            ("begin 12", 12),
+            ("skip 12", 11),
+            ("end", 0),
+            ("begin 19", 19),
+            ("begin 15", 15),
+            ("finish interrupted --run RUN", 15),
             ("resume RUN --begin", 15),
-            ("put verdict --execution @15 --done", 19),
-            ("exec run --line 17 --in 16", 17),
+            ("put verdict --into @15", 19),
+            ("begin 16", 16),
+            ("begin 17", 17),
             // A failed statement also ends the open statements inside of it.
-            ("exec fail @19 --error no", 0),
-            ("exec begin --line 19", 19),
-            ("exec complete @19", 0),
+            ("fail @19 no", 0),
+            ("begin 19", 19),
+            ("end @19", 0),
             ("gate create --line 21", 0),
             ("approve RUN go", 0),
-            ("exec run --line 25", 25),
-            ("exec retry @25 --error no", 25),
-            ("exec fail @25 --error no", 0),
-            ("exec retry @25", 25),
-            ("exec complete", 0),
-            ("finish RUN --status completed", 0),
+            ("begin 25", 25),
+            ("retry @25 --error no", 25),
+            ("fail @25 no", 0),
+            ("retry @25", 25),
+            ("end", 0),
+            ("finish --run RUN", 0),
         ],
     );
     assert_eq!(
@@ -427,31 +420,23 @@ fn no_statement_is_under_way_in_a_run_that_failed_or_was_forced_to_its_end() {
         return;
     };
     let open: [&[(&str, usize)]; 6] = [
-        &[("exec run --line 1", 1)],
-        &[("parallel run --line 3", 5), ("exec fail @4 --error no", 5)],
+        &[("begin 1", 1)],
+        &[("begin 3", 5), ("fail @4 no", 5)],
+        &[("begin 7", 9), ("begin 16", 16), ("begin 17", 17)],
         &[
-            ("parallel run --line 7", 9),
-            ("exec run --line 17 --in 16", 17),
+            ("begin 11", 11),
+            ("begin 12", 12),
+            ("retry @12 --error no", 12),
         ],
+        &[("begin 19", 19), ("begin 15", 15), ("end @15 --force", 19)],
         &[
-            ("exec run --line 12 --in 11", 12),
-            ("exec retry @12 --error no", 12),
-        ],
-        &[
-            ("exec run --line 15 --in 19", 15),
-            ("exec complete @15 --force", 19),
-        ],
-        &[
-            ("exec begin --line 19", 19),
+            ("begin 19", 19),
             ("gate create --line 21 --force", 19),
-            ("exec run --line 15 --force", 15),
+            ("begin 15 --force", 15),
         ],
     ];
     for steps in open {
-        for end in [
-            "finish RUN --status failed",
-            "finish RUN --status completed --force",
-        ] {
+        for end in ["finish failed --run RUN", "finish --run RUN --force"] {
             let steps = [steps, &[(end, 0)]].concat();
             let run = resumed(&project, &steps);
             assert_whole(&project, &run);
@@ -460,29 +445,32 @@ fn no_statement_is_under_way_in_a_run_that_failed_or_was_forced_to_its_end() {
     // The queries also give the right line after a construct that is ended early, or whose condition is not met.
     for steps in [
         &[
-            ("parallel run --line 3", 5),
-            ("parallel join --force", 0),
-            ("finish RUN --status completed --force", 0),
+            ("begin 3", 5),
+            ("end @3 --force", 0),
+            ("finish --run RUN --force", 0),
         ][..],
         &[
-            ("exec run --line 12 --in 11", 12),
-            ("loop exit --force", 0),
-            ("finish RUN --status completed --force", 0),
+            ("begin 11", 11),
+            ("begin 12", 12),
+            ("end @11 --force", 0),
+            ("finish --run RUN --force", 0),
         ],
         &[
-            ("exec run --line 15 --in 19", 15),
-            ("exec complete @19 --force", 0),
-            ("finish RUN --status completed --force", 0),
+            ("begin 19", 19),
+            ("begin 15", 15),
+            ("end @19 --force", 0),
+            ("finish --run RUN --force", 0),
         ],
         &[
-            ("exec run --line 15 --in 19", 15),
-            ("exec skip @19 --force", 0),
-            ("finish RUN --status completed --force", 0),
+            ("begin 19", 19),
+            ("begin 15", 15),
+            ("skip 19 --force", 0),
+            ("finish --run RUN --force", 0),
         ],
         &[
             ("gate create --line 21", 0),
             ("reject RUN go --reason no", 0),
-            ("finish RUN --status completed --force", 0),
+            ("finish --run RUN --force", 0),
         ],
     ] {
         resumed(&project, steps);
@@ -494,21 +482,15 @@ fn the_branches_of_an_open_parallel_are_what_the_document_asks_for() {
     let Some(project) = Project::new(RESUMED) else {
         return;
     };
-    let steps: [(&str, usize, &str); 6] = [
-        ("parallel begin --line 3", 3, ""),
-        ("parallel branch @3 a", 4, "a|executing"),
-        ("parallel branch @3 b", 5, "a|executing\nb|executing"),
+    let steps: [(&str, usize, &str); 4] = [
+        ("begin 3", 5, "a|executing\nb|executing"),
+        ("put a --into @4", 5, "a|completed\na|started\nb|executing"),
         (
-            "put a --execution @4 --done",
-            5,
-            "a|completed\na|started\nb|executing",
-        ),
-        (
-            "exec fail @5 --error no",
+            "fail @5 no",
             3,
             "a|completed\na|started\nb|failed\nb|started",
         ),
-        ("parallel join --force", 0, ""),
+        ("end --force", 0, ""),
     ];
     for upto in 1..=steps.len() {
         let script: Vec<_> = steps[..upto]

@@ -52,17 +52,9 @@ const WRITERS: &[(&[&str], &str, &str)] = &[
     (&["put", "fresh", "--run", "r1"], "LARGE", NOW),
     (&["put", "big", "--run", "r1"], "LARGE", NOW),
     (&["put", "big", "--run", "r1"], "small again", NOW),
-    (
-        &["exec", "begin", "--line", "13", "--force", "--run", "r1"],
-        "",
-        NOW,
-    ),
-    (&["exec", "complete", "1", "--run", "r1"], "", NOW),
-    (
-        &["exec", "fail", "1", "--error", "no", "--run", "r1"],
-        "",
-        NOW,
-    ),
+    (&["begin", "13", "--force", "--run", "r1"], "", NOW),
+    (&["end", "1", "--run", "r1"], "", NOW),
+    (&["fail", "1", "no", "--run", "r1"], "", NOW),
     (
         &[
             "gate", "create", "extra", "--run", "r1", "--prompt", "More?", "--force",
@@ -93,9 +85,9 @@ const WRITERS: &[(&[&str], &str, &str)] = &[
         "5",
         NOW,
     ),
-    (&["import", "add", "r", "--run", "r1"], "", NOW),
-    (&["finish", "r1", "--status", "failed", "--force"], "", NOW),
-    (&["finish", "r0", "--vacuum"], "", NOW),
+    (&["begin", "1", "--run", "r1"], "", NOW),
+    (&["finish", "failed", "--run", "r1", "--force"], "", NOW),
+    (&["finish", "--vacuum", "--run", "r0"], "", NOW),
     (&["clean", "r0", "--yes", "--force"], "", LATER),
     (&["convert", "r1", "--to", "OTHER"], "", NOW),
 ];
@@ -123,7 +115,7 @@ const READERS: &[(&[&str], bool)] = &[
         false,
     ),
     (&["agent", "segment", "get", "writer", "--run", "r1"], false),
-    (&["brief", "--execution", "1", "--run", "r1"], false),
+    (&["brief", "1", "--run", "r1"], false),
     (&["resume", "r1", "--prompt"], false),
     (&["check", "r1"], true),
     (&["runs"], true),
@@ -392,11 +384,11 @@ impl Place {
         let steps: &[(&[&str], &str)] = &[
             (&["init", "p.prose", "--id", "r0", "--state", form], ""),
             (&["put", "v", "--run", "r0"], "v"),
-            (&["finish", "r0", "--status", "failed", "--force"], ""),
+            (&["finish", "failed", "--run", "r0", "--force"], ""),
             (&["init", "p.prose", "--id", "r1", "--state", form], ""),
             (&["put", "draft", "--run", "r1"], "a draft"),
             (&["put", "big", "--run", "r1"], &large),
-            (&["exec", "begin", "--line", "7", "--run", "r1"], ""),
+            (&["begin", "7", "--run", "r1"], ""),
             (
                 &[
                     "gate", "create", "publish", "--run", "r1", "--line", "9", "--force",

@@ -136,7 +136,7 @@ fn a_read_only_file_system_is_said() {
             text(&out.stderr)
         );
         assert_eq!(project.get(run, "a"), b"kept", "{form}");
-        project.expect(6, &["exec", "begin", "--line", "1", "--run", run], b"");
+        project.expect(6, &["begin", "1", "--run", run], b"");
         project.expect(6, &["init", "p.prose", "--state", form], b"");
     }
 }
@@ -159,9 +159,9 @@ fn whichever_write_fails_the_old_state_is_there() {
         for words in [
             "put a --file value --run RUN",
             "approve RUN go",
-            "exec begin --line 1 --run RUN",
+            "begin 1 --run RUN",
             "gate create again --prompt Go? --run RUN",
-            "finish RUN --status interrupted",
+            "finish interrupted --run RUN",
         ] {
             let command = words.replace("RUN", &run);
             let before = content_of(&project, &run);

@@ -29,11 +29,7 @@ fn the_index_of_a_run_that_ended_is_right_whatever_others_wrote() {
     for name in ["replaced", "edited", "removed"] {
         project.put("r", name, b"a value");
     }
-    project.expect(
-        0,
-        &["exec", "begin", "--line", "2", "--force", "--run", "r"],
-        b"",
-    );
+    project.expect(0, &["begin", "2", "--force", "--run", "r"], b"");
     assert!(index().contains("| edited | let |"), "{}", index());
     let file = |name: &str| {
         project
@@ -50,16 +46,12 @@ fn the_index_of_a_run_that_ended_is_right_whatever_others_wrote() {
     fs::rename(project.path().join("aside"), file("replaced")).expect("replaced");
     fs::write(file("edited"), other("edited")).expect("edited");
     fs::remove_file(file("removed")).expect("removed");
-    project.expect(
-        0,
-        &["exec", "begin", "--line", "1", "--force", "--run", "r"],
-        b"",
-    );
+    project.expect(0, &["begin", "1", "--force", "--run", "r"], b"");
     assert!(!index().contains("removed"), "{}", index());
     for row in ["| new | const |", "| replaced | const |"] {
         assert!(index().contains(row), "{}", index());
     }
-    project.expect(0, &["finish", "r", "--status", "failed", "--force"], b"");
+    project.expect(0, &["finish", "failed", "--run", "r", "--force"], b"");
     assert!(index().contains("| edited | const |"), "{}", index());
 }
 

@@ -66,13 +66,13 @@ fn an_execution_whose_id_was_printed_is_there() {
     };
     for form in FORMS {
         let run = project.init(form);
-        let id = project.line(&["loop", "begin", "--line", "1", "--run", &run]);
-        let iterate = ["loop", "iterate", &id, "--run", &run];
-        let (mut kills, first) = Kills::learn(|| project.line(&iterate));
+        let id = project.begin(&["1", "--run", &run]);
+        let round = ["round", &id, "--run", &run];
+        let (mut kills, first) = Kills::learn(|| project.line(&round));
         let mut rounds = 0;
         assert!(first.ends_with('1'), "{form}: {first}");
         for _ in 0..many(20, 500) {
-            let said = kills.kill(&mut project.command(&iterate), b"");
+            let said = kills.kill(&mut project.command(&round), b"");
             // A kill may come between the commit and the output, so one more round than was printed may exist.
             if let Some(told) = said.split_whitespace().last() {
                 let told: u32 = told.parse().expect("a number");
@@ -80,7 +80,7 @@ fn an_execution_whose_id_was_printed_is_there() {
                 rounds = told;
             }
         }
-        let told = project.line(&iterate);
+        let told = project.line(&round);
         let last: u32 = told
             .split_whitespace()
             .last()

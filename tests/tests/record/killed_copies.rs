@@ -44,7 +44,7 @@ fn a_run_that_is_opened_is_there_whole_or_not_at_all() {
             let said = kills.kill(&mut project.command(&args), b"");
             if project.run_dir(&id).exists() {
                 assert_no_error(&project, &id);
-                project.line(&["exec", "begin", "--line", "1", "--run", &id]);
+                project.begin(&["1", "--run", &id]);
             } else {
                 assert_eq!(said, "", "{form}: it was acknowledged");
                 killed += 1;
@@ -109,8 +109,8 @@ fn a_copy_is_there_whole_or_not_at_all_and_takes_no_others_place() {
             let value = format!("{n} ").repeat(10_000 + n * 8_000);
             project.put(&run, &format!("n{n}"), value.as_bytes());
         }
-        let execution = project.line(&["exec", "begin", "--line", "1", "--run", &run]);
-        project.line(&["exec", "complete", &execution, "--run", &run]);
+        let execution = project.begin(&["1", "--run", &run]);
+        project.line(&["end", &execution, "--run", &run]);
         let last = project.get(&run, "n7");
         let repaired = ["check", &run, "--fix", "--out"].map(str::to_owned);
         let converted = ["convert", &run, "--to", other, "--out"].map(str::to_owned);

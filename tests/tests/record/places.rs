@@ -87,14 +87,14 @@ const COMMANDS: &[&[&str]] = &[
     &["agents", "RUN"],
     &["check", "RUN"],
     &["runs"],
-    &["brief", "RUN"],
+    &["brief", "1", "--run", "RUN"],
     &["put", "new", "--run", "RUN"],
-    &["exec", "begin", "--line", "4", "--run", "RUN", "--force"],
+    &["begin", "4", "--run", "RUN", "--force"],
     &["approve", "RUN", "deploy", "--as", "me"],
     &["gate", "show", "RUN", "deploy"],
     &["check", "RUN", "--fix"],
     &["convert", "RUN", "--to", "sqlite"],
-    &["finish", "RUN", "--force"],
+    &["finish", "--run", "RUN", "--force"],
 ];
 
 /// Messages that say that something is empty or missing.
@@ -173,13 +173,8 @@ fn place(thing: &str, at: &Path) -> bool {
 fn made(form: &str) -> Option<(Project, String, PathBuf)> {
     let project = Project::new(PROGRAM)?;
     let run = project.init(form);
-    project.expect(0, &["exec", "begin", "--line", "4", "--run", &run], b"");
+    project.expect(0, &["begin", "4", "--run", &run], b"");
     project.put(&run, "plan", b"What was found");
-    project.expect(
-        0,
-        &["exec", "complete", "1", "--binding", "plan", "--run", &run],
-        b"",
-    );
     project.put(&run, "long", "x".repeat(200_000).as_bytes());
     project.expect(
         0,

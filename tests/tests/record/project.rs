@@ -61,6 +61,13 @@ impl Project {
         if code == 0 { stdout } else { stderr }
     }
 
+    /// Runs a `begin`, and returns the number on its first line.
+    pub(crate) fn begin(&self, args: &[&str]) -> String {
+        let args = [&["begin"], args].concat();
+        let said = self.expect(0, &args, b"");
+        said.lines().next().unwrap_or_default().to_owned()
+    }
+
     /// Runs a command and returns its only line of output.
     pub(crate) fn line(&self, args: &[&str]) -> String {
         self.expect(0, args, b"").trim_end().to_owned()

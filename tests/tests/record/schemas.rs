@@ -180,17 +180,17 @@ const COMMANDS: &[(&[&str], &str, &str)] = &[
         "SELECT attachment_path IS NOT NULL FROM bindings WHERE name = 'large'",
     ),
     (
-        &["exec", "begin", "--run", "RUN", "--line", "10"],
+        &["begin", "10", "--run", "RUN"],
         "",
         "SELECT count(*) = 1 FROM execution WHERE statement_index = 10 AND status = 'executing'",
     ),
     (
-        &["exec", "complete", "1", "--run", "RUN"],
+        &["end", "1", "--run", "RUN"],
         "",
         "SELECT count(*) >= 1 FROM execution WHERE statement_index = 5 AND status = 'completed'",
     ),
     (
-        &["exec", "fail", "1", "--error", "no", "--run", "RUN"],
+        &["fail", "1", "no", "--run", "RUN"],
         "",
         "SELECT count(*) >= 1 FROM execution WHERE statement_index = 5 AND status = 'failed'",
     ),
@@ -226,18 +226,17 @@ const COMMANDS: &[(&[&str], &str, &str)] = &[
     ),
     (
         &[
-            "import",
-            "add",
-            "r",
+            "begin",
+            "--text",
+            "use \"https://p.prose.md/a/b\" as r",
             "--run",
             "RUN",
-            "https://p.prose.md/a/b",
         ],
         "",
         "SELECT count(*) = 1 FROM imports WHERE alias = 'r'",
     ),
     (
-        &["finish", "RUN", "--status", "failed", "--force", "--vacuum"],
+        &["finish", "failed", "--run", "RUN", "--force", "--vacuum"],
         "",
         "SELECT status = 'failed' FROM run",
     ),
@@ -254,7 +253,7 @@ pub(crate) fn base() -> Option<(Project, String, Vec<u8>)> {
     let project = Project::new(PROGRAM)?;
     let run = project.init("sqlite");
     project.put(&run, "draft", b"a draft");
-    project.expect(0, &["exec", "begin", "--run", &run, "--line", "5"], b"");
+    project.expect(0, &["begin", "5", "--run", &run], b"");
     project.expect(
         0,
         &[

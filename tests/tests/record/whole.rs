@@ -51,21 +51,26 @@ fn record(project: &Project, form: &str) -> String {
         args.extend(["--run", &run]);
         project.line(&args)
     };
-    let put = |name: &str, execution: Option<&str>, value: &str| {
-        let mut args = vec!["put", name, "--run", &run];
-        args.extend(execution.into_iter().flat_map(|id| ["--execution", id]));
+    let begin = |args: &[&str]| {
+        let mut args = args.to_vec();
+        args.extend(["--run", &run]);
+        project.begin(&args)
+    };
+    let put = |name: &str, execution: &str, value: &str| {
+        let args = [
+            "put",
+            name,
+            "--run",
+            &run,
+            "--into",
+            execution,
+            "--not-done",
+        ];
         project.expect(0, &args, value.as_bytes())
     };
-    go(&[
-        "import",
-        "add",
-        "research",
-        "https://p.prose.md/@alice/deep-research",
-        "--inputs",
-        "{\"topic\":\"text\"}",
-    ]);
+    go(&["begin", "1"]);
 
-    let import = go(&["exec", "begin", "--line", "10"]);
+    let import = begin(&["10"]);
     // In a database, the result of an import is a binding with a dotted name; in a folder, it is a binding of the
     // nested run (errata B12).
     let nested = format!("{run}/research--deep-research");
@@ -76,30 +81,18 @@ fn record(project: &Project, form: &str) -> String {
     let returned = ["put", name, "--kind", "output", "--run", of];
     project.expect(0, &returned, b"three findings");
     if form == "filesystem" {
-        project.line(&["finish", &nested, "--status", "completed"]);
+        project.line(&["finish", "--run", &nested]);
     }
-    put("findings", Some(&import), "three findings");
-    go(&["exec", "complete", &import, "--binding", "findings"]);
+    put("findings", &import, "three findings");
+    go(&["end", &import]);
 
-    let draft = go(&["exec", "begin", "--line", "12"]);
+    let draft = begin(&["12"]);
     // The binding was not written yet, so the command is refused, and nothing changes.
-    let said = project.expect(
-        4,
-        &[
-            "exec",
-            "complete",
-            &draft,
-            "--binding",
-            "draft",
-            "--run",
-            &run,
-        ],
-        b"",
-    );
+    let said = project.expect(4, &["end", &draft, "--run", &run], b"");
     assert!(said.contains("there is no binding draft"), "{said}");
     let said = put(
         "draft",
-        Some(&draft),
+        &draft,
         "It's `quoted` $(never run)\n---\n# not a heading\n",
     );
     assert!(
@@ -110,54 +103,49 @@ fn record(project: &Project, form: &str) -> String {
         said.ends_with("Summary: It's `quoted` $(never run)\n"),
         "{said}"
     );
-    go(&["exec", "complete", &draft, "--binding", "draft"]);
+    go(&["end", &draft]);
 
-    let parallel = go(&["parallel", "begin", "--line", "15", "--branches", "a,b"]);
-    let a = go(&["parallel", "branch", &parallel, "a", "--line", "16"]);
-    let b = go(&["parallel", "branch", &parallel, "b", "--line", "17"]);
-    put("a", Some(&a), "A");
-    go(&["exec", "complete", &a, "--binding", "a"]);
-    project.expect(4, &["parallel", "join", &parallel, "--run", &run], b"");
-    put("b", Some(&b), "B");
-    go(&["exec", "complete", &b, "--binding", "b"]);
-    go(&["parallel", "join", &parallel]);
+    // The branches begin with their parallel, and have the next numbers.
+    let parallel = begin(&["15"]);
+    let branch = |nth: u32| {
+        let first: u32 = parallel.parse().expect("a number");
+        (first + nth).to_string()
+    };
+    let (a, b) = (branch(1), branch(2));
+    put("a", &a, "A");
+    go(&["end", &a]);
+    project.expect(4, &["end", &parallel, "--run", &run], b"");
+    put("b", &b, "B");
+    go(&["end", &b]);
+    go(&["end", &parallel]);
 
-    let a_loop = go(&[
-        "loop",
-        "begin",
-        "--line",
-        "19",
-        "--max",
-        "3",
-        "--condition",
-        "**analysis complete**",
-    ]);
+    let a_loop = begin(&["19"]);
     for round in 1..=2 {
-        let step = go(&["exec", "begin", "--line", "20", "--parent", &a_loop]);
-        put("anon", Some(&step), &format!("round {round}"));
-        go(&["exec", "complete", &step]);
-        go(&["loop", "iterate", &a_loop]);
+        let step = begin(&["20", "--parent", &a_loop]);
+        put("anon", &step, &format!("round {round}"));
+        go(&["end", &step]);
+        go(&["round", &a_loop]);
     }
-    go(&["loop", "exit", &a_loop, "--reason", "condition_satisfied"]);
+    go(&["end", &a_loop, "--because", "condition_satisfied"]);
 
     let mut frames: Vec<String> = Vec::new();
     for (depth, line) in [(1, "27"), (2, "25"), (3, "25")] {
-        let mut args = vec!["exec", "begin", "--line", line];
+        let mut args = vec![line];
         if let Some(parent) = frames.last() {
             args.extend(["--parent", parent]);
         }
-        let frame = go(&args);
-        let step = go(&["exec", "begin", "--line", "24", "--parent", &frame]);
-        let said = put("result", Some(&step), &format!("depth {depth}"));
+        let frame = begin(&args);
+        let step = begin(&["24", "--parent", &frame]);
+        let said = put("result", &step, &format!("depth {depth}"));
         assert!(said.contains(&format!("Execution ID: {frame}\n")), "{said}");
-        go(&["exec", "complete", &step, "--binding", "result"]);
+        go(&["end", &step]);
         frames.push(frame);
     }
     for frame in frames.iter().rev() {
-        go(&["exec", "complete", frame]);
+        go(&["end", frame]);
     }
 
-    let captain = go(&["exec", "begin", "--line", "29"]);
+    let captain = begin(&["29"]);
     project.expect(
         0,
         &["agent", "memory", "set", "captain", "--run", &run],
@@ -177,18 +165,12 @@ fn record(project: &Project, form: &str) -> String {
         ],
         b"- Reviewed: the synthesis\n",
     );
-    go(&["exec", "complete", &captain]);
+    go(&["end", &captain]);
 
-    let letter = go(&["exec", "begin", "--line", "32"]);
-    go(&[
-        "exec",
-        "fail",
-        &letter,
-        "--error",
-        "Connection timeout after 30s",
-    ]);
-    go(&["exec", "retry", &letter, "--max", "3"]);
-    go(&["exec", "complete", &letter]);
+    let letter = begin(&["32"]);
+    go(&["fail", &letter, "Connection timeout after 30s"]);
+    go(&["retry", &letter, "--max", "3"]);
+    go(&["end", &letter]);
 
     go(&[
         "gate",
@@ -266,28 +248,28 @@ fn a_whole_program_is_the_same_run_in_both_forms() {
         );
         assert!(said.contains("raymond"), "{form}: {said}");
         project.expect(4, &["approve", run, "publish", "--as", "raymond"], b"");
-        project.line(&["finish", run, "--status", "interrupted"]);
-        project.expect(4, &["exec", "begin", "--line", "38", "--run", run], b"");
+        project.line(&["finish", "interrupted", "--run", run]);
+        project.expect(4, &["begin", "38", "--run", run], b"");
 
         // The run is reopened in the middle of the program, and recorded to its end.
         project.expect(0, &["resume", run, "--begin"], b"");
-        let report = project.line(&["exec", "begin", "--line", "38", "--run", run]);
+        let report = project.begin(&["38", "--run", run]);
         project.expect(
             0,
-            &["put", "report", "--run", run, "--execution", &report],
+            &[
+                "put",
+                "report",
+                "--run",
+                run,
+                "--into",
+                &report,
+                "--not-done",
+            ],
             b"The report\n",
         );
-        project.line(&[
-            "exec",
-            "complete",
-            &report,
-            "--binding",
-            "report",
-            "--run",
-            run,
-        ]);
-        project.line(&["finish", run, "--status", "completed"]);
-        project.expect(4, &["exec", "begin", "--line", "38", "--run", run], b"");
+        project.line(&["end", &report, "--run", run]);
+        project.line(&["finish", "--run", run]);
+        project.expect(4, &["begin", "38", "--run", run], b"");
 
         assert_eq!(
             text(&project.get(run, "research.findings")),

@@ -79,7 +79,11 @@ fn anonymous_names_are_never_taken_twice() {
                 let (project, run) = (&project, &run);
                 scope.spawn(move || {
                     let value = format!("value {n}");
-                    project.expect(0, &["put", "--anon", "--run", run], value.as_bytes());
+                    project.expect(
+                        0,
+                        &["put", "--anon", "--not-done", "--run", run],
+                        value.as_bytes(),
+                    );
                 });
             }
         });

@@ -76,7 +76,7 @@ impl State<'_> {
                 format!("does not know: {}", next["choices"][0]["why"]),
             ));
         }
-        if command.starts_with("finish --status failed") {
+        if command.starts_with("finish failed") {
             return self.finish_failed(&command);
         }
         let args = words(&command);
@@ -114,10 +114,7 @@ impl State<'_> {
             .unwrap_or_default()
             .to_owned();
         if !offered.starts_with("prosescope resume --begin") {
-            return Err(Stop::new(
-                "next",
-                format!("after finish --status failed: {offered}"),
-            ));
+            return Err(Stop::new("next", format!("after finish failed: {offered}")));
         }
         self.vm.go("resume --begin", "")?;
         Ok(true)
@@ -131,11 +128,9 @@ impl State<'_> {
         if let Some(wait) = find("prosescope gate wait ") {
             return wait;
         }
-        if let Some(retry) = find(" exec retry ") {
+        if let Some(retry) = find(" retry ") {
             let again = self.retried.contains(&retry);
-            let out = choices
-                .iter()
-                .find(|choice| !choice.contains(" exec retry "));
+            let out = choices.iter().find(|choice| !choice.contains(" retry "));
             match out {
                 Some(out) if self.outwards || again => return out.clone(),
                 _ => {
@@ -146,7 +141,7 @@ impl State<'_> {
         }
         if let Some(throws) = choices
             .first()
-            .filter(|choice| choice.contains(" exec fail "))
+            .filter(|choice| choice.contains("prosescope fail "))
         {
             self.thrown |= !self.outwards;
             return throws.clone();
@@ -154,7 +149,7 @@ impl State<'_> {
         // The number of rounds and items is limited, so that the run ends.
         let again = choices
             .iter()
-            .find(|choice| choice.contains(" loop iterate ") || choice.contains("--item NAME"));
+            .find(|choice| choice.contains(" round ") || choice.contains("--item NAME"));
         if let Some(again) = again {
             let count = self.rounds.entry(again.clone()).or_default();
             *count += 1;
@@ -177,7 +172,7 @@ impl State<'_> {
         let id = choices.iter().find_map(|choice| {
             let args = words(choice);
             let is_put = args.get(1).is_some_and(|word| word == "put");
-            option(&args, "--execution")
+            option(&args, "--into")
                 .filter(|_| is_put)
                 .map(str::to_owned)
         })?;
@@ -185,7 +180,7 @@ impl State<'_> {
         let fail = self.fail.filter(|fail| fail.nth == self.leaves)?;
         self.fail = None;
         self.outwards = fail.after == After::Outwards;
-        Some(format!("prosescope exec fail {id} --error boom"))
+        Some(format!("prosescope fail {id} boom"))
     }
 
     /// Returns the words of a command without the program's name, with its placeholders filled in.

@@ -34,59 +34,55 @@ impl Log {
         let word = |nth: usize| args.get(nth).map_or("", |word| &**word);
         let number = |nth: usize| word(nth).parse::<i64>().unwrap_or(-1);
         match (word(0), word(1)) {
-            ("exec", "run" | "begin") | ("loop", "begin") => {
-                if let (Some(line), Some(item)) = (option(args, "--line"), option(args, "--item"))
-                    && let Ok(line) = line.parse()
+            ("begin", line) if first(printed).is_some() => {
+                let mut branches = printed.lines().skip(1).filter_map(branch).peekable();
+                if let (Ok(line), Some(item)) = (line.parse(), option(args, "--item"))
+                    && branches.peek().is_none()
                 {
                     self.items.push((line, item.to_owned()));
                 }
-                if word(0) == "loop" {
+                // Only a loop has rounds.
+                if printed.contains("`prosescope round ") {
                     self.loops.extend(first(printed));
                 }
-                self.begun(first(printed), args, None);
-            }
-            ("parallel", "run" | "begin") => {
-                self.begun(first(printed), args, None);
-                for line in printed.lines().skip(1) {
-                    if let Some((id, name)) = branch(line) {
-                        self.begun(Some(id), &[], Some(name));
-                    }
+                self.begun(first(printed), line.parse().ok(), None);
+                for (id, name) in branches {
+                    self.begun(Some(id), None, Some(name));
                 }
             }
-            ("parallel", "branch") => {
-                self.begun(first(printed), args, Some(word(3).to_owned()));
+            ("begin", _) if printed.starts_with("Import registered") => {}
+            ("begin", line) => self.asked(printed, line.parse().ok()),
+            ("gate", "create") => {
+                let line = option(args, "--line").and_then(|line| line.parse().ok());
+                self.asked(printed, line);
             }
-            ("parallel", "join") => self.ended(number(2), "completed"),
-            ("loop", "iterate") => self.round(number(2)),
-            ("loop", "exit") => {
-                if args.iter().any(|arg| arg == "--round") {
-                    self.round(number(2));
+            ("round", _) => self.round(number(1)),
+            ("end", _) => {
+                // A loop ends with its present round, if anything began in it. A round that failed counts, too.
+                let rounds = printed.split_once(" exited after ");
+                let rounds = rounds.and_then(|(_, of)| of.split(['/', '\n']).next()?.parse().ok());
+                if let (Some(rounds), Some(did)) = (rounds, self.by_id.get_mut(&number(1))) {
+                    did.rounds = did.rounds.max(rounds);
                 }
-                self.ended(number(2), "completed");
+                self.ended(number(1), "completed");
             }
-            ("exec", "complete") => self.ended(number(2), "completed"),
-            ("exec", "fail") => {
+            ("fail", _) => {
                 // A failing loop fails in one of its rounds, so this round is counted.
-                if self.loops.contains(&number(2)) {
-                    self.round(number(2));
-                    if let Some(did) = self.by_id.get_mut(&number(2)) {
+                if self.loops.contains(&number(1)) {
+                    self.round(number(1));
+                    if let Some(did) = self.by_id.get_mut(&number(1)) {
                         did.in_round = true;
                     }
                 }
-                self.ended(number(2), "failed");
+                self.ended(number(1), "failed");
             }
-            ("exec", "retry") => {
-                if let Some(did) = self.by_id.get_mut(&number(2)) {
+            ("retry", _) => {
+                if let Some(did) = self.by_id.get_mut(&number(1)) {
                     did.attempts += 1;
                     did.status = "executing";
                 }
             }
             ("put", _) => self.put(args, printed),
-            ("gate", "create") => {
-                let id = printed.lines().next().unwrap_or_default().trim().to_owned();
-                let line = option(args, "--line").and_then(|line| line.parse().ok());
-                self.gates.push((id, line, "pending"));
-            }
             ("approve" | "reject", _) => {
                 let id = word(2);
                 let decided = if word(0) == "approve" {
@@ -98,15 +94,27 @@ impl Log {
                     gate.2 = decided;
                 }
             }
-            ("finish", _) => self.finished = option(args, "--status").map(str::to_owned),
+            ("finish", status) => {
+                let status = if status.is_empty() {
+                    "completed"
+                } else {
+                    status
+                };
+                self.finished = Some(status.to_owned());
+            }
             _ => {}
         }
     }
 
-    fn begun(&mut self, id: Option<i64>, args: &[String], branch: Option<String>) {
+    fn asked(&mut self, printed: &str, line: Option<u32>) {
+        let id = printed.lines().next().unwrap_or_default().trim().to_owned();
+        self.gates.push((id, line, "pending"));
+    }
+
+    fn begun(&mut self, id: Option<i64>, line: Option<u32>, branch: Option<String>) {
         let Some(id) = id else { return };
         let did = Did {
-            line: option(args, "--line").and_then(|line| line.parse().ok()),
+            line,
             status: "executing",
             attempts: 1,
             branch,
@@ -129,7 +137,7 @@ impl Log {
     }
 
     fn put(&mut self, args: &[String], printed: &str) {
-        let id = option(args, "--execution").and_then(|id| id.parse::<i64>().ok());
+        let id = option(args, "--into").and_then(|id| id.parse::<i64>().ok());
         let Some(did) = id.and_then(|id| self.by_id.get_mut(&id)) else {
             return;
         };
@@ -137,13 +145,11 @@ impl Log {
             .lines()
             .find_map(|line| line.strip_prefix("Binding written: "));
         did.wrote.extend(name.map(str::to_owned));
-        if args.iter().any(|arg| arg == "--done") {
-            did.status = "completed";
-        }
+        did.status = "completed";
     }
 }
 
-/// Returns the value after an option such as `--line`.
+/// Returns the value after an option such as `--item`.
 pub(crate) fn option<'a>(args: &'a [String], name: &str) -> Option<&'a str> {
     let at = args.iter().position(|arg| arg == name)?;
     args.get(at + 1).map(|value| &**value)
@@ -160,8 +166,9 @@ pub(crate) fn first(printed: &str) -> Option<i64> {
         .ok()
 }
 
-/// Parses a branch as listed by `parallel run`: its id and its name.
+/// Parses a branch as `begin` lists it: its id and its name.
 pub(crate) fn branch(line: &str) -> Option<(i64, String)> {
-    let (id, name) = line.split_once(' ')?;
-    Some((id.parse().ok()?, name.trim().to_owned()))
+    let (id, rest) = line.split_once(' ')?;
+    let (name, _) = rest.split_once(": ")?;
+    Some((id.parse().ok()?, name.to_owned()))
 }

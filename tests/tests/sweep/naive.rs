@@ -58,10 +58,10 @@ pub(crate) fn interpret(
     };
     naive.declare(&lines);
     if naive.body(&lines)? != Flow::Failed {
-        naive.vm.go("finish --status completed", "")?;
+        naive.vm.go("finish", "")?;
         return Ok(());
     }
-    naive.vm.go("finish --status failed", "")?;
+    naive.vm.go("finish failed", "")?;
     if naive.outwards {
         // `help vm` explains how to continue: reopen the run, retry the failed statement, then follow `next`.
         naive.vm.go("resume --begin", "")?;
@@ -121,8 +121,7 @@ impl Naive<'_> {
         match word(what) {
             "agent" | "block" => Ok(Flow::Done),
             "use" | "import" => {
-                self.vm
-                    .go(&format!("import add {}", names(&line.text)), "")?;
+                self.vm.go(&format!("begin {no}"), "")?;
                 Ok(Flow::Done)
             }
             "input" => {
@@ -141,12 +140,12 @@ impl Naive<'_> {
             "parallel" => self.parallel(line),
             "throw" => {
                 let id = self.run(no)?;
-                self.vm.go(&format!("exec fail {id} --error thrown"), "")?;
+                self.vm.go(&format!("fail {id} thrown"), "")?;
                 Ok(Flow::Failed)
             }
             "return" => {
                 let id = self.run(no)?;
-                self.vm.go(&format!("exec complete {id}"), "")?;
+                self.vm.go(&format!("end {id}"), "")?;
                 Ok(if self.depth > 0 {
                     Flow::Returned
                 } else {
@@ -166,12 +165,12 @@ impl Naive<'_> {
         self.leaves += 1;
         if let Some(fail) = self.fail.filter(|fail| fail.nth <= self.leaves) {
             self.fail = None;
-            self.vm.go(&format!("exec fail {id} --error boom"), "")?;
+            self.vm.go(&format!("fail {id} boom"), "")?;
             if fail.after == After::Outwards {
                 self.outwards = true;
                 return Ok(Flow::Failed);
             }
-            self.vm.go(&format!("exec retry {id}"), "")?;
+            self.vm.go(&format!("retry {id}"), "")?;
         }
         let runs = ["session", "resume", "exec", "do", "call"].contains(&word(what))
             || what.contains("->");
@@ -183,13 +182,9 @@ impl Naive<'_> {
     pub(crate) fn end(&mut self, id: i64, name: Option<&str>, anonymous: bool) -> Result<(), Stop> {
         let value = self.value();
         match name {
-            Some(name) => self
-                .vm
-                .go(&format!("put {name} --execution {id} --done"), &value)?,
-            None if anonymous => self
-                .vm
-                .go(&format!("put --anon --execution {id} --done"), &value)?,
-            None => self.vm.go(&format!("exec complete {id}"), "")?,
+            Some(name) => self.vm.go(&format!("put {name} --into {id}"), &value)?,
+            None if anonymous => self.vm.go(&format!("put --anon --into {id}"), &value)?,
+            None => self.vm.go(&format!("end {id}"), "")?,
         };
         Ok(())
     }
@@ -198,7 +193,7 @@ impl Naive<'_> {
     pub(crate) fn close(&mut self, id: i64, name: Option<&str>, flow: Flow) -> Result<Flow, Stop> {
         match flow {
             Flow::Failed => {
-                self.vm.go(&format!("exec fail {id} --error boom"), "")?;
+                self.vm.go(&format!("fail {id} boom"), "")?;
             }
             _ => self.end(id, name, false)?,
         }
@@ -208,8 +203,7 @@ impl Naive<'_> {
     /// Begins the statement of a line. Returns the number of its execution.
     pub(crate) fn run(&mut self, no: u32) -> Result<i64, Stop> {
         let item = self.in_item();
-        self.begin(&format!("exec run --line {no}{item}"))
-            .map(|(id, _)| id)
+        self.begin(&format!("begin {no}{item}")).map(|(id, _)| id)
     }
 
     /// Runs a command that prints the number of an execution on its first line, and branches on the next lines.
@@ -254,13 +248,19 @@ impl Naive<'_> {
 
     /// Creates a gate and decides it. Adds an option for an id or a prompt that the program does not define.
     fn gate(&mut self, line: &Line) -> Result<Flow, Stop> {
-        let mut command = format!("gate create --line {}{}", line.no, self.in_item());
-        if names(&line.text).starts_with('*') {
-            command.push_str(&format!(" g{}", line.no));
-        }
-        if !line.below.iter().any(|below| word(&below.text) == "prompt") {
-            command.push_str(" --prompt Proceed?");
-        }
+        let name = match names(&line.text) {
+            condition if condition.starts_with('*') => format!("g{}", line.no),
+            name => name.to_owned(),
+        };
+        let asks = line.below.iter().any(|below| word(&below.text) == "prompt");
+        let item = self.in_item();
+        let command = match asks && !names(&line.text).starts_with('*') {
+            true => format!("begin {}{item}", line.no),
+            false => format!(
+                "gate create {name} --line {}{item} --prompt Proceed?",
+                line.no
+            ),
+        };
         let printed = self.vm.go(&command, "")?;
         let gate = printed.lines().next().unwrap_or_default().trim().to_owned();
         let approve = !self.reject || !self.chance.once_in(3);

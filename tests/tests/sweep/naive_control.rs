@@ -55,7 +55,7 @@ impl Naive<'_> {
 
     pub(crate) fn looped(&mut self, line: &Line) -> Result<Flow, Stop> {
         let item = self.in_item();
-        let (id, _) = self.begin(&format!("loop begin --line {}{item}", line.no))?;
+        let (id, _) = self.begin(&format!("begin {}{item}", line.no))?;
         let counted = line.text.strip_prefix("repeat ").map(word);
         let rounds = match counted.and_then(|count| count.parse().ok()) {
             Some(count) => count,
@@ -63,24 +63,24 @@ impl Naive<'_> {
         };
         for round in 0..rounds {
             if round > 0 {
-                self.vm.go(&format!("loop iterate {id}"), "")?;
+                self.vm.go(&format!("round {id}"), "")?;
             }
             match self.body(&line.below)? {
                 Flow::Failed => return self.close(id, None, Flow::Failed),
                 Flow::Returned => {
-                    self.vm.go(&format!("loop exit {id} --round"), "")?;
+                    self.vm.go(&format!("end {id}"), "")?;
                     return Ok(Flow::Returned);
                 }
                 Flow::Done => {}
             }
         }
-        self.vm.go(&format!("loop exit {id} --round"), "")?;
+        self.vm.go(&format!("end {id}"), "")?;
         Ok(Flow::Done)
     }
 
     pub(crate) fn parallel(&mut self, line: &Line) -> Result<Flow, Stop> {
         let item = self.in_item();
-        let (id, branches) = self.begin(&format!("parallel run --line {}{item}", line.no))?;
+        let (id, branches) = self.begin(&format!("begin {}{item}", line.no))?;
         let mut groups: Vec<Vec<Line>> = Vec::new();
         for below in &line.below {
             match word(&below.text) {
@@ -98,7 +98,7 @@ impl Naive<'_> {
                 branches.len(),
                 groups.len()
             );
-            return Err(Stop::new(format!("parallel run --line {}", line.no), error));
+            return Err(Stop::new(format!("begin {}", line.no), error));
         }
         let (mut all, outer) = (Flow::Done, self.item.clone());
         for ((branch, name), group) in branches.into_iter().zip(groups) {
@@ -114,7 +114,7 @@ impl Naive<'_> {
         if all == Flow::Failed && !passes {
             return self.close(id, None, all);
         }
-        self.vm.go(&format!("parallel join {id}"), "")?;
+        self.vm.go(&format!("end {id}"), "")?;
         Ok(Flow::Done)
     }
 
@@ -135,12 +135,12 @@ impl Naive<'_> {
 
     pub(crate) fn parallel_for(&mut self, line: &Line) -> Result<Flow, Stop> {
         let item = self.in_item();
-        let (id, _) = self.begin(&format!("parallel begin --line {}{item}", line.no))?;
+        let (id, _) = self.begin(&format!("begin {}{item}", line.no))?;
         let flow = self.items(&line.below)?;
         if flow == Flow::Failed {
             return self.close(id, None, flow);
         }
-        self.vm.go(&format!("parallel join {id}"), "")?;
+        self.vm.go(&format!("end {id}"), "")?;
         Ok(flow)
     }
 
@@ -178,9 +178,9 @@ impl Naive<'_> {
     fn end_item(&mut self, flow: Flow) -> Result<(), Stop> {
         let next = self.vm.json("next")?;
         let verb = if flow == Flow::Failed {
-            " exec fail "
+            " fail "
         } else {
-            " exec complete "
+            " end "
         };
         let choices = next["choices"].as_array().into_iter().flatten();
         let mut commands = choices.filter_map(|choice| choice["command"].as_str());

@@ -120,11 +120,7 @@ fn a_log_that_was_emptied_or_cut_off_is_not_gone_on_with() {
                 approved,
                 &["put", "x", "--run", run, "--file", "p.prose"],
             ),
-            (
-                NOON,
-                approved,
-                &["exec", "begin", "--line", "1", "--run", run],
-            ),
+            (NOON, approved, &["begin", "1", "--run", run]),
             (
                 NOON,
                 approved,
@@ -181,14 +177,14 @@ fn a_run_whose_audit_log_is_gone_is_not_gone_on_with() {
             let before = project.files();
             for args in [
                 &["put", "x", "--run", run, "--file", "p.prose"][..],
-                &["exec", "begin", "--line", "1", "--run", run],
+                &["begin", "1", "--run", run],
                 &[
                     "gate", "create", "e", "--run", run, "--prompt", "Go?", "--force",
                 ],
                 &["approve", run, "c", "--as", "lee", "--override"],
                 &["gates", "expire", run, "--override"],
                 &["resume", run, "--begin"],
-                &["finish", run, "--status", "failed"],
+                &["finish", "failed", "--run", run],
             ] {
                 let (_, said) = project.expect_at("2026-01-25 12:50:00", 5, args);
                 for part in [
@@ -252,9 +248,10 @@ fn a_log_of_events_that_was_shortened_is_not_gone_on_with() {
     let project = Project::new(Form::Folder);
     let run = &project.run;
     let give = |code: i32, args: &[&str]| project.expect(code, &[args, &["--run", run]].concat());
-    let (begun, _) = give(0, &["exec", "begin", "--line", "1"]);
+    let (begun, _) = give(0, &["begin", "1"]);
     let value = ["--file", "p.prose"];
-    let put = ["put", "plan", "--execution", begun.trim(), "--done"];
+    let begun = begun.lines().next().unwrap_or_default();
+    let put = ["put", "plan", "--into", begun];
     give(0, &[&put[..], &value].concat());
     project.create("deploy", &[]);
     let path = project.folder().join("x_events.jsonl");
@@ -266,10 +263,10 @@ fn a_log_of_events_that_was_shortened_is_not_gone_on_with() {
     fs::write(&path, lines[..lines.len() - 2].concat()).expect("written");
     let before = project.files();
     for args in [
-        &["exec", "begin", "--line", "6"][..],
+        &["begin", "6"][..],
         &[&put[..], &value].concat(),
         &["gate", "create", "other", "--prompt", "Go?", "--force"],
-        &["finish", "--status", "failed"],
+        &["finish", "failed"],
         &["reject", "deploy", "--reason", "no"],
         &["approve", "deploy"],
     ] {

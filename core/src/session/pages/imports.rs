@@ -187,7 +187,7 @@ impl<'o> Calls<'o> {
     }
 }
 
-/// Returns whether a run has no records: `import add` creates the run of an import even if the import is never used.
+/// Returns whether a run has no records: `begin` of a `use` creates the run of an import even if the import is never used.
 pub(super) fn is_unused(opened: &Opened) -> bool {
     opened.trace.nodes.is_empty() && opened.run.bindings.is_empty()
 }

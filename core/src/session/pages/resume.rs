@@ -245,7 +245,7 @@ fn attempts(opened: &Opened, id: Option<i64>) -> Vec<String> {
     };
     let id = id.to_string();
     let run = shell::option("--run", &opened.name());
-    let retry = shell::command("exec retry", &[&id], &run);
+    let retry = shell::command("retry", &[&id], &run);
     begin(opened).into_iter().chain([retry]).collect()
 }
 

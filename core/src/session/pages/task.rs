@@ -1,9 +1,11 @@
 //! Derives the task of a session from an execution in the trace, for the session's brief.
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 use super::trace::frame_of;
 use crate::model::{Execution, Status};
+use crate::program::{self, Statement};
 use crate::render::brief::InputOfTask;
 use crate::scope;
 use crate::session::Opened;
@@ -25,14 +27,18 @@ pub fn around_others(opened: &Opened, row: i64) -> Option<&'static str> {
 }
 
 /// Returns the task of the session that an execution records. `None` if no row has this id. An execution that is not a
-/// session has a task without output.
+/// session has a task without a prompt.
 pub fn task(opened: &Opened, row: i64) -> Option<TaskView> {
     let node = opened.node_numbered(row)?;
     let own = opened.node(node)?;
-    let line = own.line;
-    let statement = opened.listing().zip(line).and_then(|(listing, line)| {
-        let at = listing.begun_at(line)?;
-        let task = TaskView::of(listing, at, listing)?;
+    // A statement that the program does not have is read as a program of its own.
+    let of_program = opened.listing().zip(own.line);
+    let of_program = of_program
+        .and_then(|(listing, line)| Some((Cow::Borrowed(listing), listing.begun_at(line)?)));
+    let (listing, at) = of_program.unwrap_or_else(|| (Cow::Owned(program::scan(&own.text)), 0));
+    let listing = listing.as_ref();
+    let statement = || {
+        let task = TaskView::of(listing, at, opened.listing().unwrap_or(listing))?;
         let before = own.id.unwrap_or(row);
         let run = Before { opened, before };
         let first = run.row(before).ok().flatten();
@@ -42,7 +48,17 @@ pub fn task(opened: &Opened, row: i64) -> Option<TaskView> {
             .and_then(|row| row.meta.as_deref()?.branch.as_deref());
         let inputs = inputs(&run, listing, at, from, branch).unwrap_or_default();
         Some(TaskView { inputs, ..task })
-    });
+    };
+    // The VM itself carries out a statement that is not a session.
+    let other = || {
+        let output = listing.get(at).and_then(Statement::output);
+        let (binding, kind) = output.unzip();
+        TaskView {
+            binding: binding.map(str::to_owned),
+            kind: kind.map(|kind| kind.word().to_owned()),
+            ..TaskView::default()
+        }
+    };
     let frame = frame_of(opened, node).and_then(|frame| match (&frame.kind, frame.id) {
         (NodeKind::Frame { block, depth }, Some(id)) => Some(FrameView {
             id,
@@ -60,7 +76,7 @@ pub fn task(opened: &Opened, row: i64) -> Option<TaskView> {
             .take(1)
             .find_map(|row| row.error.as_deref())
             .map(str::to_owned),
-        ..statement.unwrap_or_default()
+        ..statement().unwrap_or_else(other)
     })
 }
 

@@ -12,7 +12,7 @@ use crate::program::{Listing, Statement, StatementKind, fill, names_in_text};
 use crate::render::brief::InputState;
 use crate::time::Stamp;
 use crate::timeout::Timeout;
-use crate::write::begin::{Entry, not_barred, opening, touch};
+use crate::write::entry::{Entry, opening, touch};
 use crate::write::inputs::input;
 use crate::write::insist::Insist;
 use crate::write::instance::running;
@@ -91,9 +91,8 @@ impl CreateGate {
             text: Some(text.unwrap_or_else(|| format!("approve {base}:"))),
             line: own.map(|s| s.line).or(self.line),
         };
-        let mut entry = Entry::open(facts, &named, None, parent, self.insist, Command::Gate)?;
-        let free = not_barred(facts, entry.parent, &entry.found, Some(&base));
-        entry.insisted.sequence(free)?;
+        let found = Source::of(facts).find(&named)?;
+        let mut entry = Entry::open(facts, found, parent, self.insist, Some(&base))?;
         let terms = self.settled(&mut entry, statement)?;
         let allow = match &terms.allow {
             None => vec![ANY_PERSON],
@@ -366,16 +365,28 @@ impl CreateGate {
         };
         if let Some(line) = self.line {
             let found = source.find(&StatementRef::line(line))?;
-            source.of_kind(&found, Command::Gate)?;
+            let own = source.statement(&found);
+            if let Some(own) = own.filter(|own| Command::of(own) != Command::Gate) {
+                return Err(WriteError::wrong(
+                    format!("line {line} is not a gate: {}", super::shown(&own.text)),
+                    match Command::of(own) {
+                        Command::Input | Command::Declares => {
+                            format!(
+                                "`prosescope program` shows the line of gate {}",
+                                self.id.as_deref().unwrap_or("ID")
+                            )
+                        }
+                        _ => format!("`prosescope begin {line}` begins the statement"),
+                    },
+                ));
+            }
             let name = source.statement(&found).and_then(|s| s.name.as_deref());
             if let (Some(given), Some(name)) = (self.id.as_deref(), name)
                 && given != name
             {
                 return Err(WriteError::wrong(
                     format!("line {line} is gate {name}, not {}", super::shown(given)),
-                    format!(
-                        "leave the id out: `prosescope gate create --line {line}` creates gate {name}"
-                    ),
+                    format!("leave the id out: `prosescope begin {line}` asks at gate {name}"),
                 ));
             }
             return Ok(found.statement);

@@ -5,7 +5,7 @@ use super::waits::resolved;
 use crate::gate::allow::RESERVED;
 use crate::gate::lifecycle::Lifecycle;
 use crate::model::{AuditKind, Gate};
-use crate::write::begin::touch;
+use crate::write::entry::touch;
 use crate::write::meta::Keys;
 use crate::write::steps::Steps;
 use crate::write::{At, Change, Facts, GateTimedOut, Plan, Record, WriteError};

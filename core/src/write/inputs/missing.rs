@@ -82,7 +82,14 @@ impl<'a> At<'a> {
         };
         let line = own.line;
         if own.kind == Kind::Input {
-            return Ok(Some(format!("input of line {line}: not given yet")));
+            let place = Place::of_statement(None, own);
+            let skipped = last_of(self.run, &place)?.is_some();
+            let when = if skipped {
+                "not given"
+            } else {
+                "not given yet"
+            };
+            return Ok(Some(format!("input of line {line}: {when}")));
         }
         let around = super::chain(self.run, self.from)?.into_iter();
         let mut parents: Vec<Option<i64>> = around.map(|row| Some(row.id)).collect();

@@ -22,19 +22,17 @@ pub(in crate::write) fn next_step(source: &Source<'_>, found: &Found, id: i64) -
         Kind::Session | Kind::Resume => return None,
         Kind::Parallel if found.statement.is_some() => {
             return Some(NextStep {
-                say: format!(
-                    "Run the parallel's branches (`prosescope parallel branch {id} NAME` begins each), then join the branches"
-                ),
-                command: format!("prosescope parallel join {id}"),
+                say: "Run the parallel's branches, then join them".to_owned(),
+                command: format!("prosescope end {id}"),
             });
         }
         kind if kind.is_loop() => {
             let inside = statements(listing, at, "inside");
             return Some(NextStep {
                 say: format!(
-                    "Run {inside}; `prosescope loop iterate {id}` ends a round, and the following command ends the loop"
+                    "Run {inside}; `prosescope round {id}` begins each further round, and the following command ends the loop"
                 ),
-                command: format!("prosescope loop exit {id}"),
+                command: format!("prosescope end {id}"),
             });
         }
         Kind::Throw => {
@@ -45,7 +43,7 @@ pub(in crate::write) fn next_step(source: &Source<'_>, found: &Found, id: i64) -
                 say: "Record the error that the statement throws".to_owned(),
                 command: match message {
                     "" => command,
-                    message => command.replace("--error TEXT", &shell::option("--error", message)),
+                    message => command.replace("TEXT", &shell::word(message)),
                 },
             });
         }
@@ -91,7 +89,7 @@ pub(in crate::write) fn next_step(source: &Source<'_>, found: &Found, id: i64) -
     };
     let then = match ending {
         Ending::Writes(_) => "then write the value (on standard input)",
-        _ => "then complete the execution",
+        _ => "then end the execution",
     };
     Some(NextStep {
         say: format!("{do_it}, {then}"),

@@ -44,15 +44,12 @@ impl Ending<'_> {
     /// Returns the command that ends the statement. A command that writes a value reads it from standard input.
     pub(super) fn command(&self, id: i64) -> String {
         match self {
-            Ending::Throws => format!("prosescope exec fail {id} --error TEXT"),
+            Ending::Throws => format!("prosescope fail {id} TEXT"),
             Ending::Writes(Some(name)) => {
-                format!(
-                    "prosescope put {} --execution {id} --done",
-                    shell::word(name)
-                )
+                format!("prosescope put {} --into {id}", shell::word(name))
             }
-            Ending::Writes(None) => format!("prosescope put --anon --execution {id} --done"),
-            Ending::Completes => format!("prosescope exec complete {id}"),
+            Ending::Writes(None) => format!("prosescope put --anon --into {id}"),
+            Ending::Completes => format!("prosescope end {id}"),
         }
     }
 }
@@ -107,10 +104,7 @@ impl Look<'_> {
                         "line {line} says that more of the program follows, so the next statement is unknown"
                     ),
                 ),
-                None => choice(
-                    "prosescope finish --status completed",
-                    "the program is at its end",
-                ),
+                None => choice("prosescope finish", "the program is at its end"),
             }]);
         };
         if shape(row) == Shape::Loop {
@@ -139,7 +133,7 @@ impl Look<'_> {
         if let Some(line) = self.facts.returned(Some(id)) {
             return match is_loop {
                 true => Ok(Some(vec![choice(
-                    format!("prosescope loop exit {id} --round"),
+                    format!("prosescope end {id}"),
                     format!("the call returned at line {line}, in this loop"),
                 )])),
                 false => self.end(Some(row)).map(Some),
@@ -155,7 +149,7 @@ impl Look<'_> {
             shape(row) == Shape::Loop && rounds_left(self.facts, self.source, Some(id)).is_err();
         used_up.then(|| {
             choice(
-                format!("prosescope loop exit {id}"),
+                format!("prosescope end {id}"),
                 "the loop has had all of its rounds",
             )
         })
@@ -172,7 +166,7 @@ impl Look<'_> {
         let joins = parallel::may_join(of, branches, self.source).is_ok();
         joins.then(|| {
             choice(
-                format!("prosescope parallel join {}", of.first.id),
+                format!("prosescope end {}", of.first.id),
                 "the strategy of the parallel needs no further branch",
             )
         })
@@ -190,11 +184,11 @@ impl Look<'_> {
             .or_else(|| statement.and_then(|s| s.most_rounds()));
         let this = ended.saturating_add(1);
         let again = choice(
-            format!("prosescope loop iterate {id}"),
+            format!("prosescope round {id}"),
             format!("round {this} is done, and another one follows"),
         );
         let exit = choice(
-            format!("prosescope loop exit {id} --round"),
+            format!("prosescope end {id}"),
             format!("round {this} is done, and it is the last one"),
         );
         let counted = statement.is_some_and(|s| s.kind == Kind::Repeat);
@@ -219,7 +213,7 @@ impl Look<'_> {
         let has_items = body.of.is_some_and(|of| self.listing.has_items(of));
         let end = match shape(row) {
             Shape::Parallel => vec![choice(
-                format!("prosescope parallel join {id}"),
+                format!("prosescope end {id}"),
                 "all branches are done",
             )],
             _ => self.end(Some(row))?,
@@ -232,22 +226,27 @@ impl Look<'_> {
         {
             let mut all = self.failed_branch(&instance, name)?;
             all.push(choice(
-                format!("prosescope exec fail {id} --error TEXT"),
+                format!("prosescope fail {id} TEXT"),
                 format!("branch {name} failed, so the parallel fails"),
             ));
             return Ok(all);
         }
         match missing {
             Some(name) if !has_items => {
-                let begin = choice(
-                    format!("prosescope parallel branch {id} {name}"),
-                    format!("branch {name} has not begun"),
-                );
-                let named = body.of.map(|of| self.listing.branches(of));
-                let mut named = named.into_iter().flatten();
-                let begin = match named.find(|(of, _)| of == name) {
-                    Some((_, at)) => begin.at(at, Some(id)),
-                    None => begin,
+                let why = format!("branch {name} has not begun");
+                let listed = body
+                    .of
+                    .map_or_else(Vec::new, |of| self.listing.branches(of));
+                let nth = own.branches.iter().position(|of| **of == *name);
+                let nth = nth.filter(|_| own.branches.len() == listed.len());
+                let begin = match nth.and_then(|nth| listed.get(nth)) {
+                    Some((_, at)) => choice(self.command(*at, Some(id)), why).at(*at, Some(id)),
+                    None => {
+                        let name = shell::word(name);
+                        let begin =
+                            format!("prosescope begin --text TEXT --parent {id} --item {name}");
+                        choice(begin, why)
+                    }
                 };
                 let join = self.joins_with(&instance, &branches);
                 Ok(join.into_iter().chain([begin]).collect())
@@ -331,7 +330,7 @@ impl Look<'_> {
         let why = format!("{what}; retry once the cause of the failure is removed");
         let retry = self.retry(&instance, why).filter(|_| !gate);
         let Some(row) = row else {
-            let finish = choice("prosescope finish --status failed", what);
+            let finish = choice("prosescope finish failed", what);
             return Ok(retry.into_iter().chain([finish]).collect());
         };
         let at = self.source.of_row(row);
@@ -348,12 +347,12 @@ impl Look<'_> {
                 [handle].into_iter().chain(retry).collect()
             }
             (_, Some(Status::Completed)) => vec![choice(
-                format!("prosescope exec complete {id}"),
+                format!("prosescope end {id}"),
                 "the handler of the `try` is done",
             )],
             _ => {
                 let fail = choice(
-                    format!("prosescope exec fail {id} --error TEXT"),
+                    format!("prosescope fail {id} TEXT"),
                     format!("{what}, and nothing in execution {id} handles the failure"),
                 );
                 retry.into_iter().chain([fail]).collect()

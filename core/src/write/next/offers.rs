@@ -1,13 +1,13 @@
 //! Lists the commands for the statements that a run may begin next. At an `if`, several statements are possible.
 
-use super::super::begin::barred;
+use super::super::entry::barred;
 use super::super::instance::Instance;
 use super::super::source::Command;
-use super::super::{WriteError, retry};
+use super::super::{Place, WriteError, retry};
 use super::ends::choice;
 use super::{Body, FILE, Look, NextChoice};
 use crate::judgement::{Bar, Why};
-use crate::model::Execution;
+use crate::model::{Execution, Status};
 use crate::program::{Statement, StatementKind as Kind};
 use crate::shell;
 use crate::trace::{Shape, shape};
@@ -43,7 +43,7 @@ impl Look<'_> {
                 if all.len() == 1 && row.is_some_and(|row| self.may_exit(row, now, body)) {
                     let id = parent.unwrap_or_default();
                     all.push(choice(
-                        format!("prosescope loop exit {id}"),
+                        format!("prosescope end {id}"),
                         "the loop's condition is met, or no item is left",
                     ));
                 }
@@ -76,14 +76,14 @@ impl Look<'_> {
     pub(super) fn instead(&self, bar: &Bar, what: &str, parent: Option<i64>) -> Vec<NextChoice> {
         let why = barred(bar, what).to_string();
         let ends = || match parent {
-            Some(id) => format!("prosescope exec fail {id} --error TEXT"),
-            None => "prosescope finish --status failed".to_owned(),
+            Some(id) => format!("prosescope fail {id} TEXT"),
+            None => "prosescope finish failed".to_owned(),
         };
         match bar {
             Bar::Gate(bar) if bar.why == Why::NeverAsked => {
                 let line = bar.line;
-                let option = line.map_or(String::new(), |line| format!(" --line {line}"));
-                let ask = choice(format!("prosescope gate create{option}"), why);
+                let at = line.map_or("LINE".to_owned(), |line| line.to_string());
+                let ask = choice(format!("prosescope begin {at}"), why);
                 let gate = line.and_then(|line| self.source.at_line(line));
                 vec![match gate {
                     Some(gate) => ask.at(gate, parent),
@@ -107,7 +107,7 @@ impl Look<'_> {
     /// Returns the command that tries a failed execution again, unless it has had all of its attempts.
     pub(super) fn retry(&self, failed: &Instance, why: String) -> Option<NextChoice> {
         let again = retry::used_up(self.source, failed).is_none();
-        again.then(|| choice(format!("prosescope exec retry {}", failed.first.id), why))
+        again.then(|| choice(format!("prosescope retry {}", failed.first.id), why))
     }
 
     /// Returns the commands that begin the options of a choice.
@@ -129,19 +129,12 @@ impl Look<'_> {
         let name = own.name.as_deref();
         let mut command = match Command::of(own) {
             Command::Input => return format!("prosescope put {}{FILE}", name.unwrap_or("NAME")),
-            Command::Import => {
-                return format!("prosescope import add {}", name.unwrap_or("HANDLE"));
-            }
-            Command::Parallel if self.source.branches(statement).is_empty() => {
-                format!("prosescope parallel begin --line {line}")
-            }
-            Command::Parallel => format!("prosescope parallel run --line {line}"),
-            Command::Loop => format!("prosescope loop begin --line {line}"),
-            Command::Gate if name.is_some() => {
-                let prompt = own.find("prompt").map_or(" --prompt TEXT", |_| "");
-                format!("prosescope gate create --line {line}{prompt}")
-            }
-            _ => format!("prosescope exec run --line {line}"),
+            // A gate needs a question.
+            Command::Gate if name.is_some() && own.find("prompt").is_none() => format!(
+                "prosescope gate create {} --line {line} --prompt TEXT",
+                name.unwrap_or("ID")
+            ),
+            _ => format!("prosescope begin {line}"),
         };
         if let Some(parent) = parent.filter(|_| self.several) {
             command.push_str(&format!(" --parent {parent}"));
@@ -157,10 +150,16 @@ impl Look<'_> {
             && counted.is_none_or(|s| s.kind != Kind::Repeat)
     }
 
-    /// Returns whether the value of an `input` statement, or the import of a `use` statement, exists.
+    /// Returns whether the value of an `input` statement, or the import of a `use` statement, exists. An input that was
+    /// skipped is not given.
     fn is_there(&self, own: &Statement) -> Result<bool, WriteError> {
         Ok(match (&own.name, own.kind) {
-            (Some(name), Kind::Input) => self.facts.binding(name, None)?.is_some(),
+            (Some(name), Kind::Input) => {
+                let place = Place::of_statement(None, own);
+                let mut rows = self.facts.back(&place, i64::MIN);
+                self.facts.binding(name, None)?.is_some()
+                    || rows.any(|row| row.status == Status::Skipped)
+            }
             (Some(name), _) => self.facts.import(name).is_some(),
             (None, _) => true,
         })

@@ -2,8 +2,8 @@ use super::Memory;
 use crate::decode::rows::meta_of;
 use crate::model::{AgentScope, Execution, RunStatus, Status};
 use crate::write::{
-    AddImport, Begin, BeginLoop, BeginParallel, Branch, BranchStatus, Close, CreateGate, How,
-    Insist, Join, Put, Record, Remember, StatementRef, Style, WriteError,
+    AddImport, Begin, BranchStatus, CreateGate, End, Ended, Fail, Insist, Put, Record, Remember,
+    StatementRef, Style, WriteError,
 };
 
 const NOW: &str = "2026-01-25 12:00:00";
@@ -19,8 +19,18 @@ fn text(text: &str) -> StatementRef {
     }
 }
 
-fn completed(id: i64) -> Close {
-    Close::new(id, How::Completed { binding: None })
+fn begin(statement: &str) -> Begin {
+    Begin {
+        statement: text(statement),
+        ..Begin::default()
+    }
+}
+
+fn end(id: i64) -> End {
+    End {
+        id: Some(id),
+        ..End::default()
+    }
 }
 
 /// Asserts that the rule `expected` refuses the command, and that nothing is changed.
@@ -36,48 +46,51 @@ where
     assert_eq!((run.executions.clone(), run.bindings.clone()), before);
 }
 
-/// A parallel block, a loop and a gate have their own closing commands; `exec complete` would skip their checks.
+/// A parallel block and a loop that the program does not have: their text says what they are.
 #[test]
-fn what_ends_by_its_own_command_is_not_completed() {
+fn constructs_that_the_program_lacks_begin_by_their_text() {
     for style in [Style::AppendOnly, Style::InPlace, Style::Files] {
         let mut run = Memory::new(style);
-        let branches = vec!["a".to_owned()];
-        let parallel = BeginParallel {
-            branches,
-            ..BeginParallel::default()
+        let parallel = run.at(NOW, &begin("parallel:")).unwrap().id();
+        let branch = Begin {
+            parent: parallel,
+            item: Some("a".to_owned()),
+            ..begin("session \"A\"")
         };
-        let parallel = run.at(NOW, &parallel).unwrap().id;
-        let a_loop = run.at(NOW, &BeginLoop::default()).unwrap().id;
+        let branch = run.at(NOW, &branch).unwrap().id().unwrap();
+        let Ok(Ended::Execution(ended)) = run.at(NOW, &end(branch)) else {
+            panic!("a branch ends like any execution");
+        };
+        assert_eq!(ended.branch.as_deref(), Some("a"));
+        let joined = run.at(NOW, &end(parallel.unwrap()));
+        assert!(matches!(joined, Ok(Ended::Parallel(_))), "{joined:?}");
+        let a_loop = run.at(NOW, &begin("loop until **done** (max: 2):"));
+        let Ok(Ended::Loop(rounds)) = run.at(NOW, &end(a_loop.unwrap().id().unwrap())) else {
+            panic!("a loop ends with its rounds");
+        };
+        assert_eq!((rounds.iteration, rounds.max), (0, Some(2)));
+    }
+}
+
+/// Only a decision ends the wait at a gate. Otherwise what follows could begin without one.
+#[test]
+fn the_wait_at_a_gate_does_not_end_by_a_command() {
+    for style in [Style::AppendOnly, Style::InPlace, Style::Files] {
+        let mut run = Memory::new(style);
         let gate = CreateGate {
             id: Some("ship".to_owned()),
             prompt: Some("Ship it?".to_owned()),
             ..CreateGate::default()
         };
         run.at(NOW, &gate).unwrap();
-        let gate = run.gates[0].execution_id.unwrap();
-        for id in [parallel, a_loop, gate] {
-            refused(&mut run, &completed(id), "ends-by-own-command");
-        }
-        let reason = None;
-        let how = How::Skipped { reason };
-        refused(&mut run, &Close::new(gate, how), "ends-by-own-command");
-        let error = "out of memory".to_owned();
-        let how = How::Failed { error };
-        refused(
-            &mut run,
-            &Close::new(gate, how.clone()),
-            "ends-by-own-command",
-        );
-        // A parallel block may fail, and a branch named by its text ends like any branch.
-        let branch = Branch {
-            parallel: Some(parallel),
-            name: "a".to_owned(),
-            statement: Some(text("a = parallel:")),
+        let gate = run.gates[0].execution_id;
+        refused(&mut run, &end(gate.unwrap()), "gate-decides");
+        let fail = Fail {
+            id: gate,
+            error: "out of memory".to_owned(),
             insist: FORCE,
         };
-        let branch = run.at(NOW, &branch).unwrap().id;
-        run.at(NOW, &completed(branch)).unwrap();
-        run.at(NOW, &Close::new(parallel, how)).unwrap();
+        refused(&mut run, &fail, "gate-decides");
     }
 }
 
@@ -116,19 +129,17 @@ fn branches_are_found_by_their_parallel_x2() {
             r#"{"parallel_id": "p1", "branch": "b"}"#,
         ),
     ];
-    let join = Join {
-        parallel: Some(1),
-        ..Join::default()
-    };
-    refused(&mut run, &join, "branches-open");
-    let again = Branch {
-        parallel: Some(1),
-        name: "b".to_owned(),
-        ..Branch::default()
+    refused(&mut run, &end(1), "branches-open");
+    let again = Begin {
+        parent: Some(1),
+        item: Some("b".to_owned()),
+        ..begin("session \"B\"")
     };
     refused(&mut run, &again, "branch-begun");
     run.executions[1].status = Status::Completed;
-    let joined = run.at(NOW, &join).unwrap();
+    let Ok(Ended::Parallel(joined)) = run.at(NOW, &end(1)) else {
+        panic!("the branches are joined");
+    };
     assert_eq!(
         joined.branches,
         ["a", "b"].map(|branch| BranchStatus {
@@ -136,22 +147,6 @@ fn branches_are_found_by_their_parallel_x2() {
             status: "completed".to_owned()
         })
     );
-}
-
-#[test]
-fn an_output_is_named_as_a_binding_is() {
-    let mut run = Memory::new(Style::Files);
-    let begin = Begin {
-        statement: text("session \"A\""),
-        ..Begin::default()
-    };
-    let id = run.at(NOW, &begin).unwrap().id;
-    let binding = Some("../state".to_owned());
-    let how = How::Completed { binding };
-    assert!(matches!(
-        run.at(NOW, &Close::new(id, how)),
-        Err(WriteError::Wrong { .. })
-    ));
 }
 
 /// A session that outlives an interruption may still write its value. A run that has ended takes no value.
@@ -182,10 +177,6 @@ fn a_finished_run_takes_no_more_values() {
 fn statements_without_a_line_are_found_by_their_text() {
     for style in [Style::AppendOnly, Style::InPlace, Style::Files] {
         let mut run = Memory::new(style);
-        let begin = |statement: &str| Begin {
-            statement: text(statement),
-            ..Begin::default()
-        };
         run.at(NOW, &begin("session \"A\"")).unwrap();
         run.at(NOW, &begin("session \"B\"")).unwrap();
         refused(&mut run, &begin("session \"A\""), "execution-open");

@@ -481,8 +481,7 @@ fn looking_is_logged_and_touches_nothing_else() {
 fn going_on_is_logged_at_the_gates_where_the_run_stands() {
     let rest = Finish {
         status: Some(RunStatus::Interrupted),
-        again: false,
-        insist: Insist::default(),
+        ..Finish::default()
     };
     for style in STYLES {
         let mut pending = run_with_gate(style);

@@ -6,9 +6,9 @@ use super::Memory;
 use crate::model::{AuditKind, GateStatus, RunStatus, Status};
 use crate::view::FrameView;
 use crate::write::{
-    AddImport, Begin, BeginLoop, BeginParallel, Branch, Change, Close, CreateGate, Decision,
-    ExitLoop, Finish, How, Insist, Iterate, Join, Put, Record, Reopen, ResolveGate, Retry, Run,
-    RunParallel, StatementRef, Style, WriteError,
+    AddImport, Begin, Begun, Change, CreateGate, Decision, End, ExecutionBegun, Finish, Insist,
+    ParallelRunning, Put, Record, Reopen, ResolveGate, Retry, Round, Skip, StatementRef, Style,
+    WriteError,
 };
 
 const NOW: &str = "2026-01-25 12:00:00";
@@ -87,14 +87,30 @@ fn refusal<R: Record<Done: std::fmt::Debug>>(run: &mut Memory, command: &R) -> S
 }
 
 fn begin(line: u32) -> Begin {
-    Begin {
-        statement: StatementRef::line(line),
-        ..Begin::default()
+    Begin::line(line)
+}
+
+/// Begins the statement at a line, which has no branches.
+fn begun(run: &mut Memory, line: u32) -> ExecutionBegun {
+    match run.at(NOW, &begin(line)).unwrap() {
+        Begun::Execution(begun) => begun,
+        other => panic!("{other:?}"),
     }
 }
 
-fn completed(id: i64) -> Close {
-    Close::new(id, How::Completed { binding: None })
+/// Begins the parallel block at a line, with its branches.
+fn running(run: &mut Memory, line: u32) -> ParallelRunning {
+    match run.at(NOW, &begin(line)).unwrap() {
+        Begun::Parallel(running) => running,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn end(id: i64) -> End {
+    End {
+        id: Some(id),
+        ..End::default()
+    }
 }
 
 /// Returns the metadata of the last appended or updated row.
@@ -202,13 +218,9 @@ fn a_line_of_another_kind_names_the_right_command() {
         line: Some(line),
         ..CreateGate::default()
     };
-    let parallel = |line| BeginParallel {
+    let skip = |line| Skip {
         statement: StatementRef::line(line),
-        ..BeginParallel::default()
-    };
-    let a_loop = |line| BeginLoop {
-        statement: StatementRef::line(line),
-        ..BeginLoop::default()
+        ..Skip::default()
     };
     fn hint<R: Record<Done: std::fmt::Debug>>(command: R) -> String {
         run(Style::AppendOnly)
@@ -218,21 +230,14 @@ fn a_line_of_another_kind_names_the_right_command() {
             .to_owned()
     }
     for (hint, expected) in [
-        (hint(gate(4)), "prosescope put topic"),
-        (hint(gate(5)), "prosescope exec run --line 5"),
-        (hint(gate(10)), "prosescope loop begin --line 10"),
-        (hint(begin(1)), "prosescope import add survey"),
+        (hint(gate(4)), "prosescope begin 4"),
+        (hint(gate(5)), "prosescope begin 5"),
         (hint(begin(2)), "a statement that runs"),
         (hint(begin(4)), "prosescope put topic"),
-        (hint(begin(7)), "prosescope parallel run --line 7"),
-        (hint(begin(12)), "prosescope loop begin --line 12"),
         (hint(begin(14)), "`do process(…)` calls the block"),
-        (hint(begin(18)), "prosescope gate create --line 18"),
-        (hint(begin(6)), "--line 5"),
-        (hint(parallel(12)), "prosescope loop begin --line 12"),
-        (hint(parallel(8)), "prosescope parallel run --line 7"),
-        (hint(a_loop(7)), "prosescope parallel run --line 7"),
-        (hint(a_loop(5)), "prosescope exec run --line 5"),
+        (hint(begin(6)), "the statement of line 5"),
+        (hint(begin(8)), "prosescope begin 7"),
+        (hint(skip(18)), "prosescope begin 18"),
     ] {
         assert!(hint.contains(expected), "{hint} lacks {expected}");
     }
@@ -250,71 +255,48 @@ fn a_line_of_another_kind_names_the_right_command() {
 fn limits_are_the_programs() {
     for style in STYLES {
         let mut run = run(style);
-        let parallel = BeginParallel {
-            statement: StatementRef::line(7),
-            ..BeginParallel::default()
-        };
-        let begin = parallel.clone();
-        let running = run.at(NOW, &RunParallel { begin }).unwrap();
-        let names: Vec<Option<&str>> = running.branches.iter().map(|b| b.name.as_deref()).collect();
+        let first = running(&mut run, 7);
+        let names: Vec<Option<&str>> = first.branches.iter().map(|b| b.name.as_deref()).collect();
         assert_eq!(names, [Some("a"), Some("branch_2")]);
-        assert_eq!(refusal(&mut run, &Join::default()), "branches-open");
+        let join = end(first.parallel.id);
+        assert_eq!(refusal(&mut run, &join), "branches-open");
         // The second branch alone is enough for `first`.
-        run.at(NOW, &completed(running.branches[1].id)).unwrap();
-        run.at(NOW, &Join::default()).unwrap();
-
-        let all = BeginParallel {
-            strategy: Some("all".into()),
-            ..parallel.clone()
-        };
-        assert_eq!(refusal(&mut run, &all), "against-program");
-        let more = BeginParallel {
-            branches: vec!["a".into(), "b".into(), "c".into()],
-            ..parallel
-        };
-        assert_eq!(refusal(&mut run, &more), "against-program");
+        run.at(NOW, &end(first.branches[1].id)).unwrap();
+        run.at(NOW, &join).unwrap();
 
         // `any` waits for the given number of branches.
         ask(&mut run);
-        let begin = BeginParallel {
-            statement: StatementRef::line(25),
-            ..BeginParallel::default()
-        };
-        let any = run.at(NOW, &RunParallel { begin }).unwrap();
+        let any = running(&mut run, 25);
+        let join = end(any.parallel.id);
         for (nth, joins) in [(0, false), (2, true)] {
-            let id = any.branches[nth].id;
-            let name = ["x", "y", "z"][nth];
-            done(&mut run, name, id);
-            assert_eq!(run.clone().at(NOW, &Join::default()).is_ok(), joins);
+            done(&mut run, ["x", "y", "z"][nth], any.branches[nth].id);
+            assert_eq!(run.clone().at(NOW, &join).is_ok(), joins);
         }
-        run.at(NOW, &Join::default()).unwrap();
+        run.at(NOW, &join).unwrap();
 
         // `repeat 2:` has two rounds.
-        let statement = StatementRef::line(10);
-        run.at(
-            NOW,
-            &BeginLoop {
-                statement,
-                ..BeginLoop::default()
-            },
-        )
-        .unwrap();
+        let a_loop = begun(&mut run, 10).id;
         for round in 0..2 {
-            let again = Run {
-                begin: self::begin(11),
-                round: round > 0,
-                ..Run::default()
-            };
-            let id = run.at(NOW, &again).unwrap().id;
-            run.at(NOW, &completed(id)).unwrap();
+            if round > 0 {
+                run.at(NOW, &Round::default()).unwrap();
+            }
+            let id = begun(&mut run, 11).id;
+            run.at(NOW, &end(id)).unwrap();
         }
-        run.at(NOW, &Iterate::default()).unwrap();
-        assert_eq!(refusal(&mut run, &Iterate::default()), "loop-used-up");
+        let mut left = run.clone();
+        run.at(NOW, &Round::default()).unwrap();
+        assert_eq!(refusal(&mut run, &Round::default()), "loop-used-up");
         assert_eq!(refusal(&mut run, &self::begin(11)), "loop-used-up");
-        run.at(NOW, &ExitLoop::default()).unwrap();
+        // A loop ends with its present round, and a round that has ended is not counted twice.
+        for run in [&mut run, &mut left] {
+            match run.at(NOW, &end(a_loop)).unwrap() {
+                crate::write::Ended::Loop(rounds) => assert_eq!(rounds.iteration, 2),
+                other => panic!("{other:?}"),
+            }
+        }
 
         // The program's `retry: 3` allows three attempts.
-        let id = run.at(NOW, &self::begin(5)).unwrap().id;
+        let id = begun(&mut run, 5).id;
         let retry = Retry {
             id,
             error: Some("no".into()),
@@ -339,7 +321,6 @@ fn done(run: &mut Memory, name: &str, id: i64) {
         name: Some(name.to_owned()),
         execution: Some(id),
         value: b"v".to_vec().into(),
-        done: true,
         ..Put::default()
     };
     run.at(NOW, &put).unwrap();
@@ -353,41 +334,31 @@ fn a_statement_runs_in_what_it_lies_in() {
         for (line, rule) in [(11, "not-begun"), (15, "not-begun"), (8, "is-a-branch")] {
             assert_eq!(refusal(&mut run, &begin(line)), rule, "line {line}");
         }
-        let statement = StatementRef::line(10);
-        let a_loop = run
-            .at(
-                NOW,
-                &BeginLoop {
-                    statement,
-                    ..BeginLoop::default()
-                },
-            )
-            .unwrap()
-            .id;
-        let inside = run.at(NOW, &begin(11)).unwrap();
+        let a_loop = begun(&mut run, 10).id;
+        let inside = begun(&mut run, 11);
         assert_eq!(inside.parent, Some(a_loop));
-        run.at(NOW, &completed(inside.id)).unwrap();
+        run.at(NOW, &end(inside.id)).unwrap();
         // A statement outside of the loop does not run in the loop.
         let mut wrong = begin(24);
         wrong.parent = Some(a_loop);
         assert_eq!(refusal(&mut run, &wrong), "parent-differs");
-        run.at(NOW, &ExitLoop::default()).unwrap();
+        run.at(NOW, &end(a_loop)).unwrap();
 
         // In a call inside a call, only the innermost call is running, and the outer ones wait.
-        let outer = run.at(NOW, &begin(17)).unwrap();
+        let outer = begun(&mut run, 17);
         assert_eq!(
             (outer.block.as_deref(), outer.depth),
             (Some("process"), Some(1))
         );
-        let step = run.at(NOW, &begin(15)).unwrap();
+        let step = begun(&mut run, 15);
         assert_eq!(step.parent, Some(outer.id));
         done(&mut run, "result", step.id);
-        let inner = run.at(NOW, &begin(16)).unwrap();
+        let inner = begun(&mut run, 16);
         assert_eq!(
             (inner.parent, inner.block.as_deref(), inner.depth),
             (Some(outer.id), Some("process"), Some(2))
         );
-        let step = run.at(NOW, &begin(15)).unwrap();
+        let step = begun(&mut run, 15);
         assert_eq!(step.parent, Some(inner.id));
         assert_eq!(
             step.task.unwrap().frame,
@@ -415,22 +386,21 @@ fn nothing_ends_around_what_is_open() {
     for style in STYLES {
         let mut run = run(style);
         ask(&mut run);
-        let call = run.at(NOW, &begin(17)).unwrap().id;
-        let step = run.at(NOW, &begin(15)).unwrap().id;
-        assert_eq!(refusal(&mut run, &completed(call)), "children-open");
+        let call = begun(&mut run, 17).id;
+        let step = begun(&mut run, 15).id;
+        assert_eq!(refusal(&mut run, &end(call)), "children-open");
         let finish = Finish {
             status: Some(RunStatus::Completed),
-            again: false,
-            insist: Insist::default(),
+            ..Finish::default()
         };
         assert_eq!(refusal(&mut run, &finish), "statements-open");
-        let mut forced = completed(call);
+        let mut forced = end(call);
         forced.insist = FORCE;
         let mut other = run.clone();
         other.at(NOW, &forced).unwrap();
         assert_eq!(metadata(&other)["forced"], json!(["children-open"]));
         done(&mut run, "result", step);
-        run.at(NOW, &completed(call)).unwrap();
+        run.at(NOW, &end(call)).unwrap();
         run.at(NOW, &finish).unwrap();
     }
 }
@@ -446,21 +416,11 @@ fn nothing_begins_after_a_gate_that_waits() {
         };
         run.at(NOW, &gate).unwrap();
         assert_eq!(refusal(&mut run, &begin(24)), "gate-waits");
-        let statement = StatementRef::line(12);
-        assert_eq!(
-            refusal(
-                &mut run,
-                &BeginLoop {
-                    statement,
-                    ..BeginLoop::default()
-                }
-            ),
-            "gate-waits"
-        );
+        assert_eq!(refusal(&mut run, &begin(12)), "gate-waits");
         let finish = |insist| Finish {
             status: Some(RunStatus::Completed),
-            again: false,
             insist,
+            ..Finish::default()
         };
         assert_eq!(
             refusal(&mut run, &finish(Insist::default())),
@@ -477,16 +437,8 @@ fn nothing_begins_after_a_gate_that_waits() {
 
         // A gate in one branch does not block the other branch.
         let mut run = self::run(style);
-        let parallel = BeginParallel {
-            statement: StatementRef::line(7),
-            ..BeginParallel::default()
-        };
-        run.at(NOW, &parallel).unwrap();
-        let branch = |name: &str| Branch {
-            name: name.to_owned(),
-            ..Branch::default()
-        };
-        let a = run.at(NOW, &branch("a")).unwrap().id;
+        let branches = running(&mut run, 7).branches;
+        let a = branches[0].id;
         let inside = CreateGate {
             id: Some("inside".into()),
             prompt: Some("Go?".into()),
@@ -494,7 +446,7 @@ fn nothing_begins_after_a_gate_that_waits() {
             ..CreateGate::default()
         };
         run.at(NOW, &inside).unwrap();
-        run.at(NOW, &branch("branch_2")).unwrap();
+        run.at(NOW, &end(branches[1].id)).unwrap();
         assert_eq!(refusal(&mut run, &begin(24)), "gate-waits");
     }
 }
@@ -511,8 +463,7 @@ fn going_on_is_logged_once() {
         run.at(NOW, &gate).unwrap();
         let rest = Finish {
             status: Some(RunStatus::Interrupted),
-            again: false,
-            insist: Insist::default(),
+            ..Finish::default()
         };
         let resumed = |run: &Memory| {
             let rows = run
@@ -565,7 +516,7 @@ fn a_row_says_executing_while_it_is_true() {
             .filter(|row| row.status == Status::Executing);
         rows.map(|row| row.id).collect::<Vec<_>>()
     };
-    let id = run.at(NOW, &begin(5)).unwrap().id;
+    let id = begun(&mut run, 5).id;
     assert_eq!(executing(&run), [id]);
     let retry = Retry {
         id,
@@ -577,14 +528,10 @@ fn a_row_says_executing_while_it_is_true() {
     done(&mut run, "plan", id);
     assert_eq!(executing(&run), [] as [i64; 0]);
     // Abandoned branches do not keep the status `executing` either.
-    let begin = BeginParallel {
-        statement: StatementRef::line(7),
-        ..BeginParallel::default()
-    };
-    let running = run.at(NOW, &RunParallel { begin }).unwrap();
+    let running = running(&mut run, 7);
     assert_eq!(executing(&run).len(), 3);
     done(&mut run, "a", running.branches[0].id);
-    run.at(NOW, &Join::default()).unwrap();
+    run.at(NOW, &end(running.parallel.id)).unwrap();
     assert_eq!(executing(&run), [] as [i64; 0]);
 }
 
@@ -593,13 +540,12 @@ fn what_a_session_completes_is_what_its_statement_writes() {
     for style in STYLES {
         let mut run = run(style);
         ask(&mut run);
-        let id = run.at(NOW, &begin(24)).unwrap().id;
-        assert_eq!(refusal(&mut run, &completed(id)), "output-missing");
+        let id = begun(&mut run, 24).id;
+        assert_eq!(refusal(&mut run, &end(id)), "output-missing");
         let put = |name: &str| Put {
             name: Some(name.to_owned()),
             execution: Some(id),
             value: b"v".to_vec().into(),
-            done: true,
             ..Put::default()
         };
         assert_eq!(refusal(&mut run, &put("summary")), "output-differs");
@@ -617,10 +563,101 @@ fn what_a_session_completes_is_what_its_statement_writes() {
         assert_eq!(metadata(&run)["completed_by"], "put");
         let kind = Put {
             kind: Some("let".into()),
-            done: false,
+            not_done: true,
             execution: None,
             ..put("plan")
         };
         assert_eq!(refusal(&mut run, &kind), "against-program");
+    }
+}
+
+/// A value goes to the statement that writes its name, and completes it; otherwise it belongs to the root.
+#[test]
+fn a_value_completes_the_statement_that_asked_for_it() {
+    let put = |name: &str, not_done: bool| Put {
+        name: Some(name.to_owned()),
+        value: b"v".to_vec().into(),
+        not_done,
+        ..Put::default()
+    };
+    for style in STYLES {
+        let mut run = run(style);
+        assert_eq!(run.at(NOW, &put("topic", false)).unwrap().completed, None);
+        let id = begun(&mut run, 5).id;
+        assert_eq!(run.at(NOW, &put("plan", true)).unwrap().completed, None);
+        assert_eq!(
+            run.at(NOW, &put("plan", false)).unwrap().completed,
+            Some(id)
+        );
+        // In a call inside of a call, the innermost statement asks.
+        ask(&mut run);
+        begun(&mut run, 17);
+        let outer = begun(&mut run, 15).id;
+        run.at(NOW, &put("result", false)).unwrap();
+        begun(&mut run, 16);
+        let inner = begun(&mut run, 15).id;
+        assert!(inner > outer);
+        let written = run.at(NOW, &put("result", false)).unwrap();
+        assert_eq!(written.completed, Some(inner));
+    }
+}
+
+#[test]
+fn what_was_skipped_is_not_asked_for_again() {
+    let skip = |line| Skip {
+        statement: StatementRef::line(line),
+        because: Some("no need".to_owned()),
+        ..Skip::default()
+    };
+    for style in STYLES {
+        let mut run = run(style);
+        assert_eq!(run.at(NOW, &skip(4)).unwrap().status, "skipped");
+        // An open statement is skipped, not begun a second time.
+        let id = begun(&mut run, 5).id;
+        assert_eq!(run.at(NOW, &skip(5)).unwrap().id, id);
+        assert_eq!(refusal(&mut run, &skip(18)), "gate-decides");
+    }
+}
+
+/// The branches of a parallel block that is tried again begin one by one, by their lines.
+#[test]
+fn a_branch_that_has_not_begun_begins_by_its_line() {
+    // Where rows are updated in place, the branches go on as they were.
+    for style in [Style::AppendOnly, Style::Files] {
+        let mut run = run(style);
+        let parallel = running(&mut run, 7).parallel.id;
+        let retry = Retry {
+            id: parallel,
+            error: Some("no".into()),
+            ..Retry::default()
+        };
+        run.at(NOW, &retry).unwrap();
+        let branch = begun(&mut run, 8);
+        assert_eq!(
+            (branch.parent, branch.name.as_deref()),
+            (Some(parallel), Some("a")),
+            "{style:?}"
+        );
+        assert_eq!(refusal(&mut run, &begin(8)), "is-a-branch");
+        assert_eq!(begun(&mut run, 9).name.as_deref(), Some("branch_2"));
+    }
+}
+
+#[test]
+fn what_is_open_fails_with_the_run() {
+    let failed = Finish {
+        status: Some(RunStatus::Failed),
+        error: Some("the disk is full".to_owned()),
+        ..Finish::default()
+    };
+    for style in STYLES {
+        let mut run = run(style);
+        assert_eq!(refusal(&mut run, &failed), "nothing-open");
+        let id = begun(&mut run, 5).id;
+        run.at(NOW, &failed).unwrap();
+        let last = run.executions.iter().rev();
+        let mut last = last.filter(|row| row.status == Status::Failed);
+        let error = last.find_map(|row| row.error.clone());
+        assert_eq!(error.as_deref(), Some("the disk is full"), "{id}");
     }
 }

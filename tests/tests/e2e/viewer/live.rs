@@ -68,6 +68,11 @@ impl Project {
     }
 }
 
+/// Returns the first line of what `begin` printed: the number of the execution.
+fn first_line(began: &str) -> &str {
+    began.lines().next().unwrap_or_default()
+}
+
 /// JavaScript that sets a variable, which a reload would lose. Also collects the texts of all rows that are marked as
 /// new, because a mark lasts only four seconds.
 const ONCE: &str = "window.loaded_once = true; window.fresh = new Set();
@@ -172,16 +177,16 @@ fn the_trace_follows_and_keeps_what_is_open_folded_and_current() {
     viewer.wait_page("Trace");
     viewer.key("1");
     viewer.wait_main("No statement is recorded");
-    project.prose("exec begin --line 1", "");
+    project.prose("begin 1", "");
     viewer.wait_rows(&["let findings = session \"Find it\""]);
     viewer.wait("[...fresh].some(text => text.includes('Find it'))");
-    project.prose("put findings --execution 1 --done", "42");
+    project.prose("put findings --into 1", "42");
     viewer
         .wait("document.querySelector('.trace-rows .row:not(.head) .glyph').title === 'completed'");
 
-    let parallel = project.prose("parallel begin --line 3", "");
-    let a = project.prose(&format!("parallel branch {parallel} a --line 4"), "");
-    // The second branch is shown as upcoming, because the program contains it.
+    let began = project.prose("begin 3", "");
+    let parallel = first_line(&began);
+    // The branches begin with the parallel block.
     viewer.wait("document.querySelectorAll('.trace-rows .row:not(.head)').length === 4");
     // The parallel block is folded, and the first row is open.
     viewer.key("j");
@@ -197,12 +202,11 @@ fn the_trace_follows_and_keeps_what_is_open_folded_and_current() {
     viewer.wait("document.querySelector('.trace-rows .row.selected').ariaExpanded === 'false'");
     let opened = viewer.eval("location.hash");
 
-    let b = project.prose(&format!("parallel branch {parallel} b --line 5"), "");
     viewer.wait("document.querySelector('nav.pages a[title^=Trace] .n').innerText === '4'");
-    project.prose(&format!("put a --execution {a} --done"), "A");
-    project.prose(&format!("put b --execution {b} --done"), "B");
-    project.prose(&format!("parallel join {parallel}"), "");
-    project.prose("exec begin --line 7", "");
+    project.prose("put a", "A");
+    project.prose("put b", "B");
+    project.prose(&format!("end {parallel}"), "");
+    project.prose("begin 7", "");
     viewer.wait("document.querySelectorAll('.trace-rows .row:not(.head)').length === 3");
     viewer.wait("document.querySelector('.trace-rows .row.selected .glyph').title === 'completed'");
     viewer.wait("document.querySelector('.detail').innerText.toLowerCase().includes('completed')");
@@ -220,12 +224,12 @@ fn pausing_stops_it_and_going_on_catches_up() {
         return;
     };
     viewer.wait_page("Trace");
-    project.prose("exec begin --line 1", "");
+    project.prose("begin 1", "");
     viewer.wait(EXECUTING);
     viewer.key("w");
     viewer.wait_follow("Paused");
     let asked = viewer.requests_at_rest();
-    project.prose("put findings --execution 1 --done", "42");
+    project.prose("put findings --into 1", "42");
     viewer.rest();
     assert_eq!(
         viewer.requests().len(),
@@ -255,7 +259,7 @@ fn a_hidden_page_asks_for_nothing_and_what_is_always_being_written_is_no_trouble
         "Object.defineProperty(document, 'hidden', { configurable: true, get: () => true }); 0",
     );
     let asked = viewer.requests_at_rest();
-    project.prose("exec begin --line 1", "");
+    project.prose("begin 1", "");
     viewer.rest();
     assert_eq!(
         viewer.requests().len(),
@@ -289,7 +293,7 @@ fn a_hidden_page_asks_for_nothing_and_what_is_always_being_written_is_no_trouble
         });
         // If the test panics, the writer must end, too. Otherwise the scope would wait for the writer.
         let _ended = Unset(&written);
-        project.prose("put findings --execution 1 --done", "42");
+        project.prose("put findings --into 1", "42");
         viewer.wait_looks();
     });
     viewer.wait(COMPLETED);
@@ -333,7 +337,7 @@ fn an_answer_in_sql_says_that_the_run_changed_since() {
     let Some((project, _, _served, mut viewer)) = open(Project::runs) else {
         return;
     };
-    project.prose("exec begin --line 1", "");
+    project.prose("begin 1", "");
     viewer.key("q");
     viewer.wait_page("SQL");
     viewer.key("q");
@@ -346,7 +350,7 @@ fn an_answer_in_sql_says_that_the_run_changed_since() {
         ));
     };
     answer(&mut viewer, "executing");
-    project.prose("put findings --execution 1 --done", "42");
+    project.prose("put findings --into 1", "42");
     viewer.wait("document.querySelector('.sql-answer .wait-words')");
     // The page keeps the answer until the query is run again.
     answer(&mut viewer, "executing");
@@ -463,7 +467,7 @@ fn a_run_that_begins_comes_into_the_list() {
         )),
         false
     );
-    project.prose(&format!("finish --status failed {first}"), "");
+    project.prose(&format!("finish failed --run {first}"), "");
     viewer.wait_main("failed");
     viewer.assert_same_page();
 }
@@ -478,10 +482,10 @@ fn a_single_run_is_followed_and_a_server_that_ended_is_said() {
         return;
     };
     viewer.wait_page("Trace");
-    project.prose("exec begin --line 1", "");
+    project.prose("begin 1", "");
     viewer.wait(EXECUTING);
     shoot(&mut viewer, "follow");
-    project.prose("finish --status interrupted", "");
+    project.prose("finish interrupted", "");
     viewer.wait_main("interrupted");
     drop(served);
     viewer.wait_follow("Not up to date");
@@ -501,11 +505,10 @@ fn a_run_folder_is_followed_too() {
     viewer.eval(&format!("location.hash = '#/run/{run}/trace'"));
     viewer.wait_page("Trace");
     let of_run = |words: &str| format!("{words} --run {run}");
-    let first = project.prose(&of_run("exec begin --line 1"), "");
+    project.prose(&of_run("begin 1"), "");
     viewer.wait_rows(&["let findings = session \"Find it\""]);
     project.prose(&of_run("put findings"), "42");
-    project.prose(&of_run(&format!("exec complete {first}")), "");
-    project.prose(&of_run("exec begin --line 7"), "");
+    project.prose(&of_run("begin 7"), "");
     viewer.wait_rows(&[
         "let findings = session \"Find it\"",
         "session \"Write it up\"",

@@ -127,23 +127,15 @@ fn alone(root: &Path, archive: &Path, target: &str) -> Result<()> {
 
     let made = unpacked.says(&["init", "ship-tax-rules.prose", "--state", "sqlite"])?;
     let run = made.trim();
-    let began = unpacked.says(&["exec", "run", "--line", "14", "--run", run])?;
+    let began = unpacked.says(&["begin", "14", "--run", run])?;
     let execution = began
         .split_whitespace()
         .next()
-        .context("exec run printed nothing")?;
+        .context("begin printed nothing")?;
     fs::write(unpacked.folder.path().join("books.txt"), "Books: 10 %\n")?;
     said(
         unpacked
-            .command(&[
-                "put",
-                "changes",
-                "--execution",
-                execution,
-                "--done",
-                "--run",
-                run,
-            ])
+            .command(&["put", "changes", "--into", execution, "--run", run])
             .stdin(fs::File::open(unpacked.folder.path().join("books.txt"))?),
     )?;
     contains(
