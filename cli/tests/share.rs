@@ -464,20 +464,45 @@ fn several_runs_are_one_file_and_each_is_named() {
 
 #[test]
 fn a_database_is_built_anew() {
-    let project = Project::recorded("sqlite");
-    project.done("share r -o r.db");
-    let bytes = fs::read(project.at("r.db")).expect("read");
-    let text = String::from_utf8_lossy(&bytes);
-    assert!(secrets().iter().all(|secret| !text.contains(secret)));
-    assert!(
-        project
-            .done("get draft --run ./r.db")
-            .starts_with("a value")
-    );
-    // A run in files cannot be shared as a single database.
-    let project = Project::recorded("filesystem");
-    let refused = project.refused(4, "share r -o r.db");
-    assert!(refused.contains("not a single database"), "{refused}");
+    for form in FORMS {
+        let project = Project::recorded(form);
+        project.done("share r -o r.db");
+        let bytes = fs::read(project.at("r.db")).expect("read");
+        let text = String::from_utf8_lossy(&bytes);
+        assert!(secrets().iter().all(|secret| !text.contains(secret)));
+        assert!(
+            project
+                .done("get draft --run ./r.db")
+                .starts_with("a value")
+        );
+    }
+}
+
+/// A run in files becomes a database first, with a row for each statement that a hand-written state file tells.
+#[test]
+fn a_run_in_files_is_shared_as_a_database() {
+    let project = Project::new("let a = session \"A\"\nlet b = session \"B\"\n");
+    let run = project.at(".prose/runs/20260115-083214-h5n2ye");
+    fs::create_dir_all(run.join("bindings")).expect("made");
+    let state = "# Execution State\n\nrun: 20260115-083214-h5n2ye\nprogram: p.prose\nstatus: running\n\n## Execution Trace\n\n```prose\nlet a = session \"A\"  # --> bindings/a.md (complete)\nlet b = session \"B\"  # <-- EXECUTING\n```\n";
+    let value = "# a\n\nkind: let\n\n---\n\nthe value\n";
+    for (path, text) in [("state.md", state), ("bindings/a.md", value)] {
+        fs::write(run.join(path), text).expect("written");
+    }
+    fs::copy(project.at("p.prose"), run.join("program.prose")).expect("written");
+    let rows = |run: &str| {
+        let page = project.done(&format!("trace {run} --json"));
+        let page: serde_json::Value = serde_json::from_str(&page).expect("JSON");
+        let rows = page["rows"].as_array().expect("rows").clone();
+        let row =
+            |row: &serde_json::Value| format!("{} {} {}", row["status"], row["line"], row["text"]);
+        rows.iter().map(row).collect::<Vec<_>>()
+    };
+    let told = rows("20260115-083214-h5n2ye");
+    assert_eq!(told.len(), 2, "{told:?}");
+    project.done("share 20260115-083214-h5n2ye -o sent.db --yes");
+    assert_eq!(rows("sent.db"), told);
+    assert_eq!(project.done("get a --run sent.db").trim(), "the value");
 }
 
 #[test]

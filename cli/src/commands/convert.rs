@@ -1,17 +1,19 @@
 //! `prosescope convert RUN --to FORM` writes a copy of the run in another form.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use prosescope_core::model::{FolderForm, Form};
+use prosescope_core::session::Left;
 use prosescope_core::view::RunConverted;
 use prosescope_store::{Conversion, Origin, convert, unpack};
+use tempfile::TempDir;
 
 use super::{existing_copy, server_copy, unread};
 use crate::args::record::StateMode;
 use crate::args::upkeep::ConvertArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::locate::OnServer;
+use crate::locate::{OnServer, Opened};
 use crate::out::{self, Out};
 use crate::progress::Progress;
 use crate::{locate, print, record};
@@ -127,6 +129,21 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
     if let Some(there) = existing_copy::at(session, &to, to_folder, with_files)? {
         return out.show(&there, || print::converted(&there, out.width));
     }
+    let left = copied(&opened, &to, to_folder, out)?;
+    out::recorded();
+    let converted = RunConverted {
+        run: session.run().id.to_string(),
+        folder: record::from_here(&to),
+        state: state.to_owned(),
+        left,
+        already: false,
+    };
+    out.show(&converted, || print::converted(&converted, out.width))
+}
+
+/// Copies a run on disk into a new folder, as files or as a database. Returns what the copy lacks.
+fn copied(opened: &Opened, to: &Path, to_folder: bool, out: &Out) -> Result<Vec<Left>, CliError> {
+    let (session, with_files) = (&opened.session, !opened.alone);
     let progress = Progress::of("copying", session.weight(to_folder, with_files), out);
     let (left, late_fault) = convert(
         &Conversion {
@@ -139,20 +156,21 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
             to_folder,
             moved: &|bytes| progress.add(bytes),
         },
-        &to,
+        to,
     )
     .map_err(|fault| super::of_run(&opened.dir, fault))?;
     drop(progress);
-    out::recorded();
     record::print_late_fault(late_fault);
-    let converted = RunConverted {
-        run: session.run().id.to_string(),
-        folder: record::from_here(&to),
-        state: state.to_owned(),
-        left,
-        already: false,
-    };
-    out.show(&converted, || print::converted(&converted, out.width))
+    Ok(left)
+}
+
+/// Copies a run in files into a database in a temporary folder, for a command that writes a database. Returns that folder,
+/// the folder of the run in it, and what the copy lacks.
+pub(super) fn aside(opened: &Opened, out: &Out) -> Result<(TempDir, PathBuf, Vec<Left>), CliError> {
+    let folder = tempfile::Builder::new().prefix("prosescope-").tempdir()?;
+    let to = folder.path().join(&opened.name);
+    let left = copied(opened, &to, false, out)?;
+    Ok((folder, to, left))
 }
 
 /// Returns whether a form of storage is a folder, and the name of the form.

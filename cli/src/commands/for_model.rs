@@ -34,7 +34,7 @@ pub(super) fn run(args: &ShowArgs, out: &Out) -> Result<Exit, CliError> {
         text.set_raw();
         return told(&session, &text, out);
     }
-    let opened = Runs::open(&[name], out)?;
+    let opened = Runs::open(&[name], false, out)?;
     let Some((session, disk)) = opened.first() else {
         let message = "--for-model needs a run, but the named file is a database of workflows";
         return Err(CliError::usage(message).hint("`prosescope workflow list` lists the workflows"));

@@ -37,7 +37,7 @@ pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
             .hint("choose another name, or give --overwrite"));
     }
     let _cleanup = cleanup::on_signal().map_err(|cause| runs::no_place(&cause))?;
-    let opened = Runs::open(&args.runs()?, out)?;
+    let opened = Runs::open(&args.runs()?, format == Kind::Database, out)?;
     let redactor = rules::redactor(&args.wishes, &opened)?;
     let mut sharing = Sharing::new(opened.shared()?, redactor).map_err(failed)?;
     let progress = Rc::new(Progress::of("looking through", 0, out));

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use prosescope_core::model::{FolderForm, Form};
+use prosescope_core::render::text::escape;
 use prosescope_core::session::Session;
 use prosescope_core::source::Source;
 use prosescope_share::copy::Shared;
@@ -9,16 +11,17 @@ use prosescope_share::pack::Databases;
 use prosescope_share::sharing::Each;
 use prosescope_store::{Disk, DiskDatabases, WorkflowReader};
 
-use crate::commands::{server_copy, unread};
+use crate::commands::{convert, server_copy, unread};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::locate::{self, OnServer, Opened};
-use crate::out::Out;
+use crate::out::{Out, say};
+use crate::print;
 
 /// The runs that one command shares, opened.
 pub(in crate::commands) struct Runs {
     all: Vec<One>,
-    /// Temporary copies of runs in PostgreSQL. They are deleted when this field is dropped.
+    /// Temporary copies of runs in PostgreSQL, or in files. They are deleted when this field is dropped.
     _copies: Vec<tempfile::TempDir>,
 }
 
@@ -32,8 +35,13 @@ enum One {
 }
 
 impl Runs {
-    /// Opens the runs and the databases of workflows that the command line names.
-    pub(in crate::commands) fn open(names: &[String], out: &Out) -> Result<Runs, CliError> {
+    /// Opens the runs and the databases of workflows that the command line names. With `as_database`, runs in files are
+    /// copied into databases first.
+    pub(in crate::commands) fn open(
+        names: &[String],
+        as_database: bool,
+        out: &Out,
+    ) -> Result<Runs, CliError> {
         let mut all = Vec::new();
         let mut copies = Vec::new();
         for name in names {
@@ -60,6 +68,18 @@ impl Runs {
                 }
             };
             unread::require_no_io_error(&opened.session)?;
+            let opened = match as_database && is_files(&opened) {
+                false => opened,
+                true => {
+                    let (copy, to, left) = convert::aside(&opened, out)?;
+                    copies.push(copy);
+                    for left in left {
+                        let what = format!("{}: {}", left.place, left.what);
+                        say(&print::note(&escape(&what, false)));
+                    }
+                    locate::open_alone(&to.to_string_lossy())?
+                }
+            };
             all.push(One::Run(Box::new(opened)));
         }
         Ok(Runs {
@@ -92,6 +112,13 @@ impl Runs {
         });
         all.collect()
     }
+}
+
+/// Returns whether a run is in files from which a database can be made.
+fn is_files(opened: &Opened) -> bool {
+    let form = &opened.session.run().form;
+    let forms = [FolderForm::StateMd, FolderForm::Bare];
+    opened.database.is_none() && matches!(form, Form::Folder { form } if forms.contains(form))
 }
 
 /// Returns the databases of a disk.
