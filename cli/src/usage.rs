@@ -55,7 +55,7 @@ fn unknown_command(error: &clap::Error) -> Option<&str> {
     }
 }
 
-/// Former names of commands, and former options with their command, each with what to type instead.
+/// Former names of commands, and former options behind a new command, each with what to type instead.
 const REPLACED: &[(&str, &str)] = &[
     (
         "narrate",
@@ -239,6 +239,14 @@ pub(crate) fn advised(mut error: clap::Error, words: &[String]) -> clap::Error {
             let tip = "write a text that begins with `-` behind `--`: `prosescope fail EXECUTION -- \"- TEXT\"`";
             tips = vec![tip.into()];
             error.remove(ContextKind::Usage);
+        }
+        ErrorKind::UnknownArgument
+            if !wrong.starts_with('-')
+                && plain(words)
+                    .first()
+                    .is_some_and(|of| of == "fail" || of == "finish") =>
+        {
+            tips = vec!["put the text in quotes".into()];
         }
         ErrorKind::UnknownArgument if is_run_of(&wrong, words) => {
             // In a wrong command line such as `get RUN NAME`, the word before the unexpected word is the run.

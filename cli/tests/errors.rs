@@ -466,7 +466,7 @@ fn a_brief_is_for_what_a_subagent_carries_out() {
     assert_eq!(run, "", "its id is on standard output");
     said(dir.path(), 0, &["begin", "1"]);
     for (id, code, what) in [
-        ("1", 4, "a parallel"),
+        ("1", 4, "is no session"),
         ("2", 0, ""),
         ("3", 0, ""),
         ("9", 3, "no execution 9"),

@@ -105,7 +105,7 @@ fn a_value_completes_the_open_statement_that_writes_it() {
         ask(0, "begin 3");
         ask(0, "begin 4");
         ask(0, "put b --file p.prose");
-        assert!(ask(0, "round").contains("iteration 1/3"));
+        assert!(ask(0, "round").contains("rounds done: 1/3"));
         ask(0, "skip 4");
         ask(0, "end");
         // With two open branches, it is ambiguous which execution writes a value without a name.

@@ -65,7 +65,7 @@ pub(crate) struct InsistArgs {
 /// The option `--force`, to record out of sequence.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct ForceArgs {
-    /// Record out of sequence, while a statement that should end first is open; the force is recorded, too
+    /// Record although a rule about the order refuses; the force is recorded, too
     #[arg(long)]
     pub(crate) force: bool,
 }
@@ -86,7 +86,8 @@ pub(crate) struct BeginArgs {
     /// A statement that the program does not have, such as `session "Look again"`
     #[arg(long, value_name = "STATEMENT")]
     pub(crate) text: Option<String>,
-    /// The execution that contains the statement: a branch, a loop, a called block [default: found among the open executions]
+    /// The execution that contains the statement: a branch, a loop, a called block [default: found among the open executions;
+    /// with --text, the program's top]
     #[arg(long, value_name = "EXECUTION")]
     pub(crate) parent: Option<i64>,
     #[command(flatten)]
@@ -213,7 +214,7 @@ pub(crate) struct PutArgs {
     #[command(flatten)]
     pub(crate) run: RunOption,
     /// The execution that the value is for; its frame is the scope of the binding [default: the open statement that writes
-    /// the name, else the root]
+    /// the name, else the root; with --anon, the open statement]
     #[arg(long, value_name = "EXECUTION")]
     pub(crate) into: Option<i64>,
     /// The kind: input, output, let or const [default: from the program, else let]
@@ -245,7 +246,7 @@ pub(crate) struct PutArgs {
 /// The arguments of `finish`.
 #[derive(Debug, Args)]
 pub(crate) struct FinishArgs {
-    /// How the run ended [default: completed]
+    /// How the run ended [default: completed; with --vacuum, as it did]
     #[arg(value_enum)]
     pub(crate) status: Option<Ending>,
     /// With `failed`: the error of what is still open

@@ -17,13 +17,15 @@ pub(super) fn run(args: &BriefArgs, out: &Out) -> Result<Exit, CliError> {
     let (session, folder) = locate::open_with_folder(&args.run.name()?)?;
     unread::require_parts(&session, &[Part::Program, Part::Statements, Part::Bindings])?;
     let id = args.execution;
-    let task = pages::task(&session, id).ok_or_else(|| no_execution(&session, id))?;
-    if let Some(what) = pages::around_others(&session, id) {
-        let message = format!("execution {id} is {what}, and only a session has a subagent");
+    if session.node_numbered(id).is_none() {
+        return Err(no_execution(&session, id));
+    }
+    let Some(task) = pages::task(&session, id) else {
+        let message = format!("execution {id} is no session, and only a session has a subagent");
         return Err(CliError::refused("not-a-session", message)
             .hint("give the number of a session; `prosescope trace RUN` lists the executions with their numbers")
             .hint("`prosescope next` prints the next command"));
-    }
+    };
     let on_server = locate::id_on_server(&folder).is_some();
     let database = matches!(session.run().form, Form::Sqlite { .. } | Form::Postgres);
     let shown = task.binding.as_deref().unwrap_or("anon_…");

@@ -34,7 +34,10 @@ pub(super) fn end(args: EndArgs, out: &Out) -> Result<Exit, CliError> {
 fn line(ended: &Ended, out: &Out) -> String {
     match ended {
         Ended::Execution(ended) => of_execution(ended, out),
-        Ended::Loop(rounds) => of_loop(rounds, "exited after", out),
+        Ended::Loop(rounds) => {
+            let id = out.execution(rounds.of.id);
+            format!("{id} exited after {}\n", rounds_of(rounds))
+        }
         Ended::Parallel(joined) => {
             let branches = joined.branches.iter();
             let branches = branches.map(|of| format!("{} {}", of.branch, of.status));
@@ -49,10 +52,9 @@ fn of_execution(ended: &ExecutionEnded, out: &Out) -> String {
     format!("{} {}\n", out.execution(ended.id), ended.status)
 }
 
-fn of_loop(rounds: &LoopRounds, word: &str, out: &Out) -> String {
+fn rounds_of(rounds: &LoopRounds) -> String {
     let of = rounds.max.map_or(String::new(), |max| format!("/{max}"));
-    let id = out.execution(rounds.of.id);
-    format!("{id} {word} {}{of}\n", rounds.iteration)
+    format!("{}{of}", rounds.iteration)
 }
 
 /// Records that a round of a loop ended.
@@ -63,7 +65,10 @@ pub(super) fn round(args: &RoundArgs, out: &Out) -> Result<Exit, CliError> {
     };
     let rounds = record::one(&args.run.name()?, &round)?;
     say_notes(&rounds.of.notes);
-    out.show(&rounds, || of_loop(&rounds, "iteration", out))
+    out.show(&rounds, || {
+        let id = out.execution(rounds.of.id);
+        format!("{id} rounds done: {}\n", rounds_of(&rounds))
+    })
 }
 
 /// Records that an execution failed.

@@ -53,9 +53,7 @@ const UNTIL: Steps<'static> = &[
     ("", 0, "", "fail {fix} no_luck"),
     ("", 0, "", "retry {fix}"),
     ("fixed", 0, "", "put fix --into {fix}"),
-    ("", 0, "parallel", "begin 11"),
-    ("", 0, "a", "parallel branch {parallel} a"),
-    ("", 0, "b", "parallel branch {parallel} b"),
+    ("", 0, "parallel a b", "begin 11"),
     ("value a", 0, "", "put a --into {a}"),
     ("", 0, "", "fail {b} b_broke"),
 ];

@@ -51,15 +51,10 @@ approve later:
 output report = session "Write the report"
 "#;
 
-/// The commands in their order: the standard input, the exit code, a name for the printed id, and the words of the
+/// The commands in their order: the standard input, the exit code, names for the printed ids, and the words of the
 /// command. `{name}` stands for a printed id; the test appends the run.
 pub(crate) const STEPS: Steps<'static> = &[
-    (
-        "",
-        0,
-        "",
-        "import add research https://p.prose.md/@alice/deep-research --inputs {\"topic\":\"text\"}",
-    ),
+    ("", 0, "", "begin 1"),
     ("", 0, "import", "begin 12"),
     (
         "three findings",
@@ -73,14 +68,12 @@ pub(crate) const STEPS: Steps<'static> = &[
         "",
         "put findings --into {import} --not-done",
     ),
-    ("", 0, "", "end {import} --binding findings"),
-    ("", 0, "parallel", "begin 14 --branches a,b"),
-    ("", 0, "a", "parallel branch {parallel} a --line 15"),
-    ("", 0, "b", "parallel branch {parallel} b --line 16"),
+    ("", 0, "", "end {import}"),
+    ("", 0, "parallel a b", "begin 14"),
     ("AI's `$(never)` \\x\n", 0, "", "put a --into {a}"),
     ("", 4, "", "end {parallel}"),
     ("B", 0, "", "put b --into {b} --not-done"),
-    ("", 0, "", "end {b} --binding b"),
+    ("", 0, "", "end {b}"),
     ("", 0, "", "end {parallel}"),
     ("", 0, "loop", "begin 18"),
     ("", 0, "step", "begin 19 --parent {loop}"),
@@ -92,7 +85,7 @@ pub(crate) const STEPS: Steps<'static> = &[
     ("", 0, "inner", "begin 22 --parent {frame}"),
     ("depth 1", 0, "", "put result --into {inner} --not-done"),
     ("", 0, "", "brief {inner}"),
-    ("", 0, "", "end {inner} --binding result"),
+    ("", 0, "", "end {inner}"),
     ("", 0, "", "end {frame}"),
     ("", 0, "captain", "begin 26"),
     ("# Captain\n", 0, "", "agent memory set captain"),
@@ -157,8 +150,9 @@ pub(crate) fn record_all<'a>(
             Some(*code),
             "{run}: {line}\n{said}{error}"
         );
-        if !name.is_empty() {
-            let id = said.lines().next().unwrap_or_default().trim();
+        // The first word of each line is an id: of the execution, then of its branches.
+        for (name, line) in name.split(' ').zip(said.lines()) {
+            let id = line.split(' ').next().unwrap_or_default();
             ids.push((name, id.to_owned()));
         }
     }

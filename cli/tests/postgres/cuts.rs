@@ -102,8 +102,8 @@ fn recorded(cluster: &Cluster, cut: Option<Place>) -> (Vec<String>, usize, usize
         let (said, error) = (text(&out.stdout), text(&out.stderr));
         let done = out.status.code();
         assert_eq!(done, Some(*code), "{cut:?}, {line}: {said}{error}");
-        if !name.is_empty() {
-            let id = said.lines().next().unwrap_or_default().trim();
+        for (name, line) in name.split(' ').zip(said.lines()) {
+            let id = line.split(' ').next().unwrap_or_default();
             ids.push((name, id.to_owned()));
         }
         before = look();

@@ -16,7 +16,10 @@ fn psql_and_prose_read_what_the_other_wrote() {
         let all = [args, &["--run", &run]].concat();
         project.prose(0, &all, input).trim().to_owned()
     };
-    let at = |line: &str, of: &[&str]| give(&[&["begin", line], of].concat(), "");
+    let at = |line: &str, of: &[&str]| {
+        let said = give(&[&["begin", line], of].concat(), "");
+        said.lines().next().unwrap_or_default().to_owned()
+    };
     let id = run.trim_start_matches("postgres:");
     let asks = |sql: &str| cluster.psql(&url, &sql.replace("{RUN}", id)).unwrap();
 
@@ -25,10 +28,10 @@ fn psql_and_prose_read_what_the_other_wrote() {
         &["put", "findings", "--into", &findings],
         "AI's `$(never)` \\x",
     );
-    let all = give(&["begin", "14", "--branches", "a,b"], "");
-    let a = give(&["parallel", "branch", &all, "a", "--line", "15"], "");
-    give(&["parallel", "branch", &all, "b", "--line", "16"], "");
-    give(&["put", "a", "--into", &a], "A");
+    let begun = give(&["begin", "14"], "");
+    let mut ids = begun.lines().filter_map(|line| line.split(' ').next());
+    let (all, a) = (ids.next().unwrap(), ids.next().unwrap());
+    give(&["put", "a", "--into", a], "A");
 
     // These are the queries of postgres.md about interaction with the database, parallel execution and resuming.
     assert_eq!(
@@ -72,25 +75,22 @@ fn psql_and_prose_read_what_the_other_wrote() {
     ));
     assert_eq!(asks(&pending), "0");
     assert_eq!(give(&["get", "b"], ""), "B, by psql");
-    give(&["parallel", "join", &all], "");
+    give(&["end", all], "");
     let trace = project.json(&["trace", &run]).to_string();
     assert!(trace.contains("Analyze risk B"), "{trace}");
     assert!(!trace.contains("\"running\",\"b"), "{trace}");
 
     // The next query tracks a loop.
-    let round = give(&["begin", "18"], "");
+    let round = at("18", &[]);
     let step = at("19", &["--parent", &round]);
     give(&["end", &step], "");
-    give(&["loop", "iterate", &round], "");
+    give(&["round", &round], "");
     let tracked = asks(&format!(
         "SELECT metadata->>'current_iteration' || ' of ' || (metadata->>'max_iterations')
          FROM openprose.execution WHERE id = {round} AND metadata->>'loop_id' IS NOT NULL"
     ));
     assert!(tracked.ends_with("of 3"), "{tracked}");
-    give(
-        &["loop", "exit", &round, "--reason", "condition_satisfied"],
-        "",
-    );
+    give(&["end", &round, "--because", "condition_satisfied"], "");
 
     // The next query resolves a name in the frame of a call.
     let frame = at("24", &[]);

@@ -109,7 +109,7 @@ const WRITERS: &[(&str, &str, &str)] = &[
         NOW,
         "agent delete kept --scope project --postgres --yes",
     ),
-    ("", NOW, "import add r --run postgres:r1"),
+    ("", NOW, "begin 1 --run postgres:r1"),
     ("", NOW, "finish failed --run postgres:r1 --force"),
     ("", LATER, "clean postgres:r0 --yes --force"),
     ("", NOW, "convert f1 --to postgres"),
@@ -305,7 +305,7 @@ impl<'c> Place<'c> {
         };
         for (input, line) in BEFORE {
             let said = place.done(line, input);
-            if line.starts_with("exec begin") {
+            if line.starts_with("begin") {
                 place.open = said.lines().next().unwrap_or_default().trim().to_owned();
             }
         }

@@ -50,14 +50,13 @@ fn a_run_in_postgresql_is_recorded_and_read() {
         let all = [args, &["--run", &run]].concat();
         project.prose(code, &all, input)
     };
-    let begun = prose(0, &["begin", "1"], "");
+    prose(0, &["begin", "1"], "");
     let hostile = "AI's `$(rm)` \\x \"q\"\n";
     let written = prose(0, &["put", "research"], hostile);
     let place = format!(
         "openprose.bindings WHERE name='research' AND run_id='{id}' AND execution_id IS NULL"
     );
     assert!(written.contains(&place), "{written}");
-    prose(0, &["end", begun.trim()], "");
     assert_eq!(prose(0, &["get", "research"], ""), hostile);
 
     prose(0, &["gate", "create", "--line", "3"], "");
@@ -71,16 +70,14 @@ fn a_run_in_postgresql_is_recorded_and_read() {
     let log = project.prose(0, &["audit", &run], "");
     assert!(log.contains("approved"), "{log}");
 
-    let brief = prose(0, &["brief", "report"], "");
-    assert!(
-        brief.contains(&format!("prosescope put report --run {run}")),
-        "{brief}"
-    );
+    let begun = prose(0, &["begin", "6"], "");
+    let id_of_report = begun.lines().next().unwrap_or_default();
+    let brief = prose(0, &["brief", id_of_report], "");
+    let put = format!("prosescope put report --into {id_of_report} --run {run}");
+    assert!(brief.contains(&put), "{brief}");
     let large = "x".repeat(300_000);
-    prose(0, &["begin", "6"], "");
     prose(0, &["put", "report"], &large);
     assert_eq!(prose(0, &["get", "report"], ""), large);
-    prose(0, &["end"], "");
     project.prose(0, &["finish", "--run", &run], "");
     let trace = project.prose(0, &["trace", &id_prefix(&run)], "");
     assert!(trace.contains("Find three sources"), "{trace}");
@@ -111,7 +108,7 @@ fn a_run_in_postgresql_is_named_as_commands_take_it() {
     let id = run.trim_start_matches("postgres:");
     let at_gate = ["gate", "create", "--line", "3", "--run", &run];
     let begun = project.json(&["begin", "1", "--run", &run]);
-    let complete = project.json(&["exec", "skip", "1", "--run", &run]);
+    let complete = project.json(&["skip", "1", "--run", &run]);
     let made = project.json(&at_gate);
     let gates = project.prose(0, &["gates", &run], "");
     let one = project.prose(0, &["gate", "show", &run, "publish"], "");

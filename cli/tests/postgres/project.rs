@@ -74,12 +74,15 @@ impl Project {
         both
     }
 
-    /// Runs a command. Returns the only line of its output.
+    /// Runs a command. Returns its output; of `begin`, only the id on its first line.
     pub(crate) fn line(&self, args: &[&str]) -> String {
         let out = self.give(args, b"");
         let (said, error) = (text(&out.stdout), text(&out.stderr));
         assert!(out.status.success(), "prosescope {args:?}\n{said}{error}");
-        said.trim_end().to_owned()
+        match args.first() {
+            Some(&"begin") => said.lines().next().unwrap_or_default().to_owned(),
+            _ => said.trim_end().to_owned(),
+        }
     }
 
     pub(crate) fn json(&self, args: &[&str]) -> serde_json::Value {

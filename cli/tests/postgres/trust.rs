@@ -66,12 +66,11 @@ fn functions_and_operators_that_the_search_path_names_first_are_not_executed() {
     let run = project.init("postgres");
     let id = run.trim_start_matches("postgres:");
     let at: &[&str] = &["--run", &run];
-    let steps: [(&[&str], &[&str]); 25] = [
+    let steps: [(&[&str], &[&str]); 24] = [
         (&["begin", "1"], at),
         (&["put", "research"], at),
         (&["put", "research"], at),
-        (&["brief", "research"], at),
-        (&["end"], at),
+        (&["brief", "1"], at),
         (&["agent", "memory", "set", "captain"], at),
         (&["agent", "segment", "add", "captain", "--prompt", "p"], at),
         (&["agent", "memory", "set", "all", "--scope", "project"], at),
@@ -128,9 +127,8 @@ fn a_password_is_in_no_file_and_in_no_list_of_processes() {
     let project = Project::new(PROGRAM, &url);
     let run = project.init("postgres");
     let at: &[&str] = &["--run", &run];
-    let steps: [(i32, &[&str], &[&str]); 12] = [
+    let steps: [(i32, &[&str], &[&str]); 11] = [
         (0, &["put", "research"], at),
-        (0, &["brief", "research"], at),
         (0, &["gate", "create", "--line", "3"], at),
         (4, &["finish", "--run", &run], &[]),
         (0, &["approve", &run, "publish"], &[]),

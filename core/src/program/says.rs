@@ -121,6 +121,16 @@ impl Listing {
         branches.len() > 1
     }
 
+    /// Whether a statement in a block binds a name.
+    pub(crate) fn binds_in(&self, block: &str, name: &str) -> bool {
+        let Some(at) = self.block_named(block) else {
+            return false;
+        };
+        let inside = (at + 1..).take_while(|inner| self.contains(at, *inner));
+        let mut inside = inside.filter_map(|inner| self.get(inner)?.output());
+        inside.any(|(output, _)| output == name)
+    }
+
     /// Returns the branches of a parallel block: name and statement. A branch without a name gets the name of its
     /// position: `branch_2`. Returns an empty list for a `parallel for`, because the items are known only when the
     /// block runs. `catch`, `finally`, `elif` and `else` belong to the branch of their `try` or `if`.

@@ -181,7 +181,7 @@ impl Brief {
     }
 
     /// Adds to each input the command that prints the input's value.
-    pub fn find_inputs(&mut self) {
+    fn find_inputs(&mut self) {
         for input in &mut self.task.inputs {
             let Some((name, scope)) = &input.binding else {
                 continue;
@@ -193,7 +193,7 @@ impl Brief {
     }
 
     /// Returns the command that writes the output. The command reads the output from standard input.
-    pub fn put(&self) -> String {
+    fn put(&self) -> String {
         let (run, id) = (option("--run", &self.run), self.execution);
         match &self.task.binding {
             Some(name) => format!("prosescope put {} --into {id} {run}", word(name)),
@@ -222,7 +222,7 @@ impl Brief {
 }
 
 /// Writes the instructions as Markdown.
-pub fn brief(of: &Brief) -> String {
+fn brief(of: &Brief) -> String {
     let mut out = String::new();
     let task = &of.task;
     if let Some(FrameView { id, block, depth }) = &task.frame {

@@ -28,7 +28,7 @@ pub fn first_events(run: &Run, trace: &Trace, program: Option<&Listing>) -> Vec<
 /// The rows of a hand-written state file, as a database has them.
 #[derive(Debug, Default)]
 pub struct StateFileRows {
-    /// The rows, in the order of the trace. A row that opened an execution says so only as long as the execution is open.
+    /// The rows, in the order of the events. A row that opened an execution says so only as long as the execution is open.
     pub rows: Vec<ExecutionRow>,
     /// The ids of the frames: as the state file has them, and as the rows have them. The ids of rows are in the order of
     /// the events, and between two frames of the file there may be too few ids for what happened.
@@ -259,8 +259,7 @@ impl<'a> Adopting<'a> {
         let ended = self.events.iter().filter(|event| ends(event));
         let ended: BTreeSet<NodeId> = ended.map(|event| event.at).collect();
         let is_over = |event: &Event<'_>| {
-            let opens = event.status == Status::Executing;
-            opens && style == Style::AppendOnly && ended.contains(&event.at)
+            event.status.opens() && style == Style::AppendOnly && ended.contains(&event.at)
         };
         let id_of = |at: NodeId| ids.get(self.first(at)?).copied();
         let early = self.early_ends(ids);
@@ -299,15 +298,19 @@ impl<'a> Adopting<'a> {
     fn early_ends(&self, ids: &[i64]) -> BTreeMap<usize, usize> {
         let opened = |event: &Event<'_>| (self.outer(event.node), event.node.line);
         let mut calls: BTreeMap<_, BTreeSet<i64>> = BTreeMap::new();
-        for event in &self.events {
-            if let Some(id) = event.id {
-                calls.entry(opened(event)).or_default().insert(id);
+        for (event, id) in self.events.iter().zip(ids) {
+            if event.id.is_some() {
+                calls.entry(opened(event)).or_default().insert(*id);
             }
         }
         let events = self.events.iter().zip(ids).enumerate();
         let ends = events.filter_map(|(n, (event, end))| {
             let first = self.first(event.at).filter(|first| *first != n)?;
-            let own = self.events.get(first)?.id?;
+            self.events.get(first)?.id?;
+            let own = *ids.get(first)?;
+            if own >= *end {
+                return None;
+            }
             let mut between = calls
                 .get(&opened(event))?
                 .range(own.saturating_add(1)..*end);

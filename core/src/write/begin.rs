@@ -79,7 +79,27 @@ impl Record for Begin {
         let (listing, index) = source.listed(&found);
         let own = listing.get(index);
         let name = own.and_then(|own| own.name.clone());
-        match own.map_or(Command::Exec, Command::of) {
+        let command = own.map_or(Command::Exec, Command::of);
+        if self.program.is_some() && command != Command::Import {
+            return Err(WriteError::wrong(
+                "--program is for a `use`, and this statement is none",
+                "leave --program out",
+            ));
+        }
+        match command {
+            Command::Gate if found.statement.is_none() => {
+                let name = name.unwrap_or_else(|| "ID".to_owned());
+                Err(WriteError::wrong(
+                    "the program has no such gate",
+                    format!("give its terms: `prosescope gate create {name} --prompt TEXT`"),
+                ))
+            }
+            Command::Import if self.parent.is_some() || self.item.is_some() => {
+                Err(WriteError::wrong(
+                    "an import belongs to the whole run",
+                    "leave --parent and --item out",
+                ))
+            }
             Command::Gate if name.is_some() => {
                 let gate = CreateGate {
                     id: name,
@@ -106,10 +126,6 @@ impl Record for Begin {
                 };
                 Ok(import.plan(facts, at)?.map(Begun::Import))
             }
-            _ if self.program.is_some() => Err(WriteError::wrong(
-                "--program is for a `use`, and this statement is none",
-                "leave --program out",
-            )),
             // The branches begin in the same transaction, so that each subagent gets its task at once.
             Command::Parallel if !source.branches_of(&found).is_empty() => {
                 let mut all = Steps::new(facts);

@@ -111,6 +111,7 @@ impl Record for Fail {
 
     fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<ExecutionEnded>, WriteError> {
         running(facts)?;
+        not_empty(&self.error)?;
         let id = OpenExecutions::of(facts).pick(facts, self.id, None)?;
         let error = self.error.clone();
         let close = Close {
@@ -118,6 +119,14 @@ impl Record for Fail {
             ..Close::new(id, How::Failed { error })
         };
         close.plan(facts, at)
+    }
+}
+
+/// Refuses an error without words, which would tell nobody what failed.
+pub(super) fn not_empty(error: &str) -> Result<(), WriteError> {
+    match error.trim() {
+        "" => Err(WriteError::wrong("the error is empty", "say what failed")),
+        _ => Ok(()),
     }
 }
 

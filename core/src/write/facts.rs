@@ -224,11 +224,6 @@ impl<'s> Facts<'s> {
         self.style
     }
 
-    /// Returns the run, with the changes that were planned so far.
-    pub fn into_run(self) -> Run {
-        self.run.into_owned()
-    }
-
     /// Returns the run's id, name, status, and last update.
     pub(super) fn run(&self) -> RunFact {
         let id = self.run.id.to_string();

@@ -40,7 +40,7 @@ impl Instance {
             ),
             match self.last.status {
                 Status::Failed => "`prosescope retry ID` begins another attempt",
-                _ => "`prosescope begin LINE` begins the statement again, as a new execution",
+                _ => "it is done: `prosescope next` names what comes next",
             },
         ))
     }

@@ -108,14 +108,18 @@ pub(super) fn find(facts: &Facts<'_>, wanted: Wanted<'_>) -> Result<Where, Write
             .filter(|row| is_parallel(row));
         return match (wanted.item, parallel) {
             (None, _) => Ok(Where::Elsewhere),
-            (Some(name), Some(parallel)) => Ok(Where::New {
-                parallel: parallel.id,
-                name: name.to_owned(),
-                alone: true,
-            }),
+            (Some(name), Some(parallel)) => {
+                let (own, at) = source.listed(&found);
+                let is_loop = own.get(at).is_some_and(|own| own.kind.is_loop());
+                Ok(Where::New {
+                    parallel: parallel.id,
+                    name: name.to_owned(),
+                    alone: own.stands_alone(at) && !is_loop,
+                })
+            }
             (Some(_), None) => Err(WriteError::wrong(
-                "--item needs a statement of the program, but the program has no such statement",
-                "give the line of the statement; a statement that the program does not have needs the parallel, too: `--parent ID`",
+                "the program has no such statement, so --item also needs the parallel",
+                "name the open parallel with `--parent ID`",
             )),
         };
     };
@@ -260,15 +264,15 @@ fn new_branch(
         }
     }
     let rows: Vec<&Execution> = free.iter().map(|(row, _)| *row).collect();
-    let Some(id) = open_executions.innermost(&rows).map(|row| row.id) else {
-        return Ok(None);
-    };
-    let name = free.into_iter().find(|(row, _)| row.id == id);
+    let inner = open_executions.innermost(&rows);
+    let name = free
+        .into_iter()
+        .find(|(row, _)| inner.is_some_and(|inner| inner.id == row.id));
     let alone = source
         .listing
         .is_some_and(|listing| listing.stands_alone(statement));
-    Ok(name.map(|(_, name)| Where::New {
-        parallel: id,
+    Ok(name.map(|(row, name)| Where::New {
+        parallel: row.id,
         name,
         alone,
     }))

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::instance::{meta, shown};
+use super::next::end_of;
 use super::source::{Found, Source};
 use super::{Change, ExecutionUpdate, Facts, Style, WriteError};
 use crate::judgement::WAITS;
@@ -50,7 +51,20 @@ impl OpenExecutions {
         wanted: Option<Shape>,
     ) -> Result<i64, WriteError> {
         if let Some(id) = given {
-            return Ok(id);
+            let is_line = |row: &&Execution| row.index == Some(id) && facts.execution(id).is_none();
+            return match self.rows.values().find(is_line) {
+                None => Ok(id),
+                Some(row) => Err(WriteError::not_found(
+                    format!(
+                        "there is no execution {id}: {id} is a line, and execution {} is open there",
+                        row.id
+                    ),
+                    format!(
+                        "give the number that `prosescope begin` printed: {}",
+                        row.id
+                    ),
+                )),
+            };
         }
         let fit: Vec<&Execution> = self
             .rows
@@ -72,6 +86,14 @@ impl OpenExecutions {
             Some(Shape::Loop) => "loop",
             _ => "statement",
         };
+        let gate = self.rows.values().find_map(|row| meta(row).gate_id);
+        if let (true, Some(gate)) = (fit.is_empty(), gate) {
+            return Err(WriteError::refused(
+                WAITS,
+                format!("nothing is open but gate {gate}, which waits for a decision"),
+                format!("a person decides: `prosescope gate wait {gate}` waits"),
+            ));
+        }
         if fit.is_empty() {
             return Err(WriteError::not_found(
                 format!("no {what} is open in this run"),
@@ -204,10 +226,10 @@ impl OpenExecutions {
     ) -> Result<(), WriteError> {
         let open = self.before(source, found, parent);
         let Some(open) = open else { return Ok(()) };
-        let end = match shape(open) {
-            Shape::Parallel | Shape::Loop => format!("`prosescope end {}`", open.id),
-            _ => format!("`prosescope end {}` or `prosescope put NAME`", open.id),
-        };
+        let mut inner = open;
+        while let Some(child) = self.inside(inner.id).last() {
+            inner = child;
+        }
         let line = found.line.map_or_else(
             || "this statement".to_owned(),
             |line| format!("line {line}"),
@@ -216,7 +238,8 @@ impl OpenExecutions {
             "out-of-turn",
             format!("{line} cannot begin yet: {}", listed(&[open])),
             format!(
-                "first end that execution with {end}; concurrent statements belong in branches of a parallel"
+                "first `{}`; only branches of a parallel run side by side",
+                end_of(source, inner)
             ),
         ))
     }

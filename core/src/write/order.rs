@@ -34,7 +34,8 @@ impl<'a> Turn<'a> {
         let since = begun_after(self.facts, self.parent)?;
         let others = listing.siblings(statement).filter(is_other);
         for way in others {
-            if let Some(row) = self.begun(way, since) {
+            let begun = self.begun(way, since);
+            if let Some(row) = begun.filter(|row| row.status != Status::Skipped) {
                 let line = listing.get(way).map_or(0, |way| way.line);
                 return Err(WriteError::refused(
                     "way-taken",
@@ -55,9 +56,11 @@ impl<'a> Turn<'a> {
     /// Returns notes for the caller on a statement that begins out of the program's order.
     pub(super) fn notes(&self) -> Result<Vec<String>, WriteError> {
         let mut notes = Vec::new();
-        if self.source.listing.is_some() && self.found.line.is_none() {
+        let listing = self.source.listing;
+        let resembles = |listing: &Listing| listing.tie(&self.found.text, None).is_some();
+        if self.found.line.is_none() && listing.is_some_and(resembles) {
             notes.push(format!(
-                "the program has no statement with this text ({}), so the execution is recorded without a line: name its line instead: `prosescope begin LINE`",
+                "the program has several statements like this one ({}), so the execution is recorded without a line: name its line instead: `prosescope begin LINE`",
                 shown(&self.found.text)
             ));
             return Ok(notes);

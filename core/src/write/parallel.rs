@@ -157,16 +157,7 @@ impl Branch {
             )?;
         }
         if let Some(named) = &self.statement {
-            let found = source.find(named)?;
-            let differs = own.filter(|(_, at)| found.statement.is_some_and(|own| own != *at));
-            if let Some(says) = differs.and_then(|(_, at)| source.get(*at)) {
-                let given = found
-                    .line
-                    .map_or_else(|| found.text.clone(), |line| format!("line {line}"));
-                let says = format!("line {} for branch {}", says.line, self.name);
-                insisted.contradict("statement", None, says.into(), given.into())?;
-            }
-            return Ok(found);
+            return source.find(named);
         }
         let own = match items {
             Some((around, listing)) => listing.only_work(around),

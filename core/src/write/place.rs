@@ -239,9 +239,9 @@ fn a_branch(
         (_, Some(id)) => format!(
             "the branch has begun, as execution {id}: `prosescope brief {id}` shows its task"
         ),
-        (Some(open), None) => {
-            format!("name its parallel: `--parent {open} --item {name}`")
-        }
+        (Some(_), None) => format!(
+            "branch {name} has ended: `prosescope retry ID` begins another attempt if it failed; `prosescope next` names what may come"
+        ),
         (None, None) => format!("`prosescope begin {line}` begins all of its branches"),
     };
     let at = at_line(found);

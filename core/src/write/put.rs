@@ -58,7 +58,11 @@ impl Record for Put {
         if self.execution.is_none() {
             let asked = match self.asked_by(facts) {
                 // Whatever the execution is, it goes on, so an unnamed value needs none.
-                Err(_) if self.not_done && self.name.is_none() => None,
+                Err(WriteError::NotFound { .. } | WriteError::Refused { .. })
+                    if self.not_done && self.name.is_none() =>
+                {
+                    None
+                }
                 asked => asked?,
             };
             if asked.is_some() {
@@ -194,7 +198,20 @@ impl Put {
                 output_of(&source, row).is_some_and(|(output, _)| output == *name)
             };
             let ask: Vec<&Execution> = open_executions.rows().filter(writes).collect();
+            // A call that gives the name its value may have another value of the name inside.
+            let inside = |row: &Execution| {
+                let block = frame_block(row).zip(source.listing);
+                block.is_some_and(|(block, listing)| listing.binds_in(block, name))
+            };
             return match (ask.as_slice(), open_executions.innermost(&ask)) {
+                (_, Some(one)) if inside(one) => Err(WriteError::refused(
+                    "binding-of-a-call",
+                    format!(
+                        "{name} is the value of the call {}, and the name of a value inside of it",
+                        listed(&[one])
+                    ),
+                    "`--into ID` names the execution that the value is for",
+                )),
                 (_, Some(one)) => Ok(Some(one.id)),
                 ([], None) => Ok(None),
                 _ => Err(WriteError::refused(

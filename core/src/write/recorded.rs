@@ -55,7 +55,8 @@ pub struct ExecutionBegun {
     pub task: Option<TaskView>,
     /// What to do next; `None` if the statement is a session.
     pub next: Option<NextStep>,
-    /// Notes if the statement was recorded out of the program's order or without a line; one sentence each.
+    /// Notes, one sentence each: the statement was recorded out of the program's order or without a line, or an item began
+    /// with it.
     #[serde(default)]
     pub notes: Vec<String>,
 }

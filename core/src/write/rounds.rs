@@ -94,7 +94,8 @@ pub(super) fn leave(
             id: Some(id),
             insist: Insist::default(),
         };
-        // What keeps a round from ending keeps the loop from it, too, except that the loop has had all of its rounds.
+        // What keeps a round from ending keeps the loop from it, too, unless the caller forces it; then the round is left
+        // unfinished. A round too many does not count.
         match all.plan(&round, at) {
             Err(WriteError::Refused { .. }) => {}
             ended => drop(ended?),

@@ -1,4 +1,4 @@
-use super::close::{Close, How, again};
+use super::close::{Close, How, again, not_empty};
 use super::entry::barred;
 use super::gate::{forced_gates, resumed};
 use super::insist::{Insist, Insisted};
@@ -109,6 +109,7 @@ impl Finish {
                 "leave the text out, or give failed",
             ));
         }
+        not_empty(error)?;
         let open_executions = OpenExecutions::of(facts);
         let is_outer = |row: &&Execution| {
             shape(row) != Shape::Gate && open_executions.above(row).next().is_none()

@@ -2,11 +2,12 @@ use super::begin::Begin;
 use super::close::{Close, How};
 use super::insist::Insist;
 use super::instance::meta;
-use super::open_executions::OpenExecutions;
+use super::open_executions::{OpenExecutions, listed};
 use super::source::{Command, Source, StatementRef};
 use super::steps::Steps;
 use super::{At, ExecutionEnded, Facts, Plan, Record, WriteError};
 use crate::model::Execution;
+use crate::trace::{frame_block, is_branch_text};
 
 /// The command `skip`, which records that a statement was skipped: one that has not begun, or one that is open. A skipped
 /// input was not given.
@@ -49,16 +50,53 @@ impl Record for Skip {
             self.item.is_none()
                 || rows.any(|row| meta(row).branch.as_deref() == self.item.as_deref())
         };
+        if let Some(own) = own.filter(|own| Command::of(own) == Command::Input)
+            && let Some(name) = own.name.as_deref()
+            && facts.binding(name, None)?.is_some()
+        {
+            return Err(WriteError::refused(
+                "input-given",
+                format!("input {name} has a value, so it was given"),
+                "`prosescope next` names what comes next",
+            ));
+        }
+        let is_it = |row: &Execution| {
+            let by_name = meta(row)
+                .branch
+                .is_some_and(|branch| is_branch_text(&row.text, &branch));
+            match by_name {
+                true => row.index == found.index() && !source.has_items_of(row),
+                false => source.of_row(row) == found.statement,
+            }
+        };
+        // In a recursion, the statement may stand in the very call that is open.
+        let holds = |row: &Execution| {
+            let block = frame_block(row).zip(source.listing);
+            let at = block.and_then(|(block, listing)| listing.block_named(block));
+            at.zip(found.statement)
+                .zip(source.listing)
+                .is_some_and(|((at, inner), listing)| listing.contains(at, inner))
+        };
         let open: Vec<&Execution> = open_executions
             .rows()
-            .filter(|row| found.statement.is_some() && source.of_row(row) == found.statement)
+            .filter(|row| found.statement.is_some() && is_it(row) && !holds(row))
             .filter(|row| self.parent.is_none_or(|parent| row.parent == Some(parent)))
             .filter(|row| is_in_item(row))
             .collect();
         let mut all = Steps::new(facts);
-        let id = match open_executions.innermost(&open) {
-            Some(open) => open.id,
-            None => {
+        let id = match (open_executions.innermost(&open), open.as_slice()) {
+            (Some(open), _) => open.id,
+            (None, [_, ..]) => {
+                return Err(WriteError::refused(
+                    "item-ambiguous",
+                    format!(
+                        "more than one execution of this line is open: {}",
+                        listed(&open)
+                    ),
+                    "name the branch or item with `--item NAME`",
+                ));
+            }
+            (None, []) => {
                 let begin = Begin {
                     statement: self.statement.clone(),
                     parent: self.parent,

@@ -206,6 +206,15 @@ impl<'s> Source<'s> {
         listing.is_some_and(|(listing, at)| listing.has_items(at))
     }
 
+    /// Returns whether a row is an item, whose line is that of its parallel block or pipe.
+    pub(super) fn has_items_of(&self, row: &Execution) -> bool {
+        let line = row.index.and_then(|line| u32::try_from(line).ok());
+        let at = line.and_then(|line| self.at_line(line));
+        self.listing
+            .zip(at)
+            .is_some_and(|(listing, at)| listing.has_items(at))
+    }
+
     /// Returns whether the text of a statement is unique in the program.
     pub(super) fn text_is_unique(&self, found: &Found) -> bool {
         found.statement.is_some() && self.sure(&found.text) == found.statement

@@ -8,10 +8,10 @@ use super::{Carry, Left, names_a_file, odd_keys, stamp, stamped, text};
 use crate::model::{AuditEvent, Gate, GateStatus};
 use crate::schema;
 use crate::time::Stamp;
-use crate::write::{AuditRow, Change, GateResolution, GateRow};
+use crate::write::{AuditRow, Change, ExecutionRow, GateResolution, GateRow};
 
 impl Carry<'_, '_> {
-    /// Converts gates that have a row or a file. Other gates are only in the state file, which is copied.
+    /// Converts gates that have a row or a file. Other gates are only in the state file.
     pub(super) fn gates(&mut self) -> Vec<Change> {
         let run = &self.session.run;
         let mut changes = Vec::new();
@@ -37,6 +37,18 @@ impl Carry<'_, '_> {
         changes
     }
 
+    /// Returns the execution that waited at a gate. The rows of a hand-written state file have numbers of their own.
+    fn waits_at(&self, gate: &Gate) -> Option<i64> {
+        if self.by_hand.rows.is_empty() {
+            return gate.execution_id;
+        }
+        let of_gate = |row: &&ExecutionRow| {
+            let own = row.metadata.get("gate_id").and_then(Value::as_str);
+            own == Some(&*gate.id)
+        };
+        self.by_hand.rows.iter().find(of_gate).map(|row| row.id)
+    }
+
     fn gate(&mut self, gate: &Gate, run_id: String) -> Vec<Change> {
         let to_folder = self.to_folder;
         let place = || format!("gate {} of run {run_id}", gate.id);
@@ -47,7 +59,7 @@ impl Carry<'_, '_> {
         let mut changes = vec![Change::Gate(GateRow {
             id: gate.id.to_string(),
             run_id: run_id.clone(),
-            execution_id: gate.execution_id,
+            execution_id: self.waits_at(gate),
             prompt: text(&gate.prompt),
             // A missing list of principals means `["user"]` (errata G4).
             allow: text(&gate.allow).unwrap_or_else(|| "[\"user\"]".to_owned()),

@@ -87,10 +87,14 @@ impl Carry<'_, '_> {
         let rows = &session.run.executions;
         if rows.is_empty() {
             let ended = session.ended();
-            if session.recorded_in_state_file() && !self.to_folder {
-                let rows = self.by_hand.rows.iter().cloned();
-                return (self.each)(rows.map(Change::Execution).collect());
-            } else if session.recorded_in_state_file() {
+            if !self.by_hand.rows.is_empty() {
+                for some in self.by_hand.rows.chunks(ROWS) {
+                    let rows = some.iter().cloned().map(Change::Execution);
+                    (self.each)(rows.collect())?;
+                }
+                return Ok(());
+            }
+            if session.recorded_in_state_file() {
                 let ran = ended.unwrap_or_else(|| "what ran".to_owned());
                 let what = format!(
                     "{ran}: recorded only in this file, not in rows; the file is copied unchanged"
@@ -227,6 +231,45 @@ mod tests {
     use super::*;
     use crate::session::{Options, Session};
     use crate::sqlite::MemorySource;
+
+    /// A hand-written folder may number a call as it likes; the rows of its copy are in the order of the events.
+    #[test]
+    fn a_frame_of_a_hand_written_folder_gets_the_number_of_its_row() {
+        let program = "block work(n):\n  let x = session \"work\"\ndo work(1)\nsession \"end\"\n";
+        let state = format!(
+            "# Execution State\n\nrun: r\nstatus: running\n\n## Execution Trace\n\n```prose\n{}```\n",
+            program
+                .replace("do work(1)", "do work(1)  # (complete)")
+                .replace("\"end\"", "\"end\"  # <-- EXECUTING")
+        );
+        let binding = "# x\n\nkind: let\nexecution_id: 7\n\n---\n\nvalue\n";
+        let files = [
+            ("program.prose", program),
+            ("state.md", &state),
+            ("bindings/x__7.md", binding),
+        ];
+        let files = files.map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec()));
+        let source = MemorySource::new("r", files);
+        let session = Session::open(Rc::new(source), "", &Options::default()).unwrap();
+        let (mut frames, mut open, mut value) = (Vec::new(), Vec::new(), None);
+        let mut each = |changes: Vec<Change>| {
+            for change in changes {
+                match change {
+                    Change::Execution(row) if row.metadata.contains_key("block") => {
+                        frames.push((row.id, row.status));
+                    }
+                    Change::Execution(row) if row.status == "executing" => open.push(row.text),
+                    Change::Binding(row) => value = row.execution_id,
+                    _ => {}
+                }
+            }
+            Ok(())
+        };
+        session.carry(false, &mut each).unwrap();
+        assert_eq!(frames.first().map(|(_, status)| &**status), Some("started"));
+        assert_eq!(value, frames.first().map(|(id, _)| *id));
+        assert_eq!(open, ["session \"end\""]);
+    }
 
     #[test]
     fn a_folder_takes_rows_in_lots_that_double() {

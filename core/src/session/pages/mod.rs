@@ -53,7 +53,7 @@ pub use overview::overview;
 pub use program::program_page;
 pub use resume::{resume, resume_begun};
 pub use state::{state_md, state_page};
-pub use task::{around_others, task};
+pub use task::task;
 pub use timeline::timeline;
 pub use trace::{next_failure, node_detail, node_ref, tree_row};
 

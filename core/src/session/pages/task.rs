@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use super::trace::frame_of;
 use crate::model::{Execution, Status};
-use crate::program::{self, Statement};
+use crate::program;
 use crate::render::brief::InputOfTask;
 use crate::scope;
 use crate::session::Opened;
@@ -14,20 +14,8 @@ use crate::view::{FrameView, TaskView};
 use crate::write::inputs::{Around, input, inputs};
 use crate::write::{Fault, Place};
 
-/// Returns the kind of an execution that only contains other executions, such as `a loop`. A brief cannot be written
-/// for such an execution.
-pub fn around_others(opened: &Opened, row: i64) -> Option<&'static str> {
-    match opened.node(opened.node_numbered(row)?)?.kind {
-        NodeKind::Parallel => Some("a parallel"),
-        NodeKind::Loop => Some("a loop"),
-        NodeKind::Round { .. } => Some("a round of a loop"),
-        NodeKind::Gate { .. } => Some("a gate"),
-        _ => None,
-    }
-}
-
-/// Returns the task of the session that an execution records. `None` if no row has this id. An execution that is not a
-/// session has a task without a prompt.
+/// Returns the task of the session that an execution records. `None` if no row has this id, or if the VM
+/// itself carries out the statement.
 pub fn task(opened: &Opened, row: i64) -> Option<TaskView> {
     let node = opened.node_numbered(row)?;
     let own = opened.node(node)?;
@@ -49,16 +37,7 @@ pub fn task(opened: &Opened, row: i64) -> Option<TaskView> {
         let inputs = inputs(&run, listing, at, from, branch).unwrap_or_default();
         Some(TaskView { inputs, ..task })
     };
-    // The VM itself carries out a statement that is not a session.
-    let other = || {
-        let output = listing.get(at).and_then(Statement::output);
-        let (binding, kind) = output.unzip();
-        TaskView {
-            binding: binding.map(str::to_owned),
-            kind: kind.map(|kind| kind.word().to_owned()),
-            ..TaskView::default()
-        }
-    };
+    let statement = statement()?;
     let frame = frame_of(opened, node).and_then(|frame| match (&frame.kind, frame.id) {
         (NodeKind::Frame { block, depth }, Some(id)) => Some(FrameView {
             id,
@@ -76,7 +55,7 @@ pub fn task(opened: &Opened, row: i64) -> Option<TaskView> {
             .take(1)
             .find_map(|row| row.error.as_deref())
             .map(str::to_owned),
-        ..statement().unwrap_or_else(other)
+        ..statement
     })
 }
 

@@ -111,12 +111,27 @@ impl CreateGate {
                         "the program has no gate {base}, so it has no prompt for its approver"
                     ),
                 },
-                "`--prompt TEXT` gives the question to approve",
+                format!(
+                    "give the question: `prosescope gate create {base}{} --prompt TEXT`",
+                    own.map_or(String::new(), |own| format!(" --line {}", own.line))
+                ),
             ));
         }
         fits("prompt", &prompt)?;
         fits("reaction", terms.on_reject.as_deref().unwrap_or_default())?;
         let deadline = deadline(terms.timeout.as_deref(), at)?;
+        let before = facts.gates().rfind(|gate| visit(&gate.id).0 == base);
+        if let Some(before) = before
+            && matches!(before.status, GateStatus::Rejected | GateStatus::Timeout)
+        {
+            let word = match before.status {
+                GateStatus::Rejected => "was rejected",
+                _ => "timed out",
+            };
+            entry
+                .notes
+                .push(format!("gate {} {word}, and is asked again", before.id));
+        }
         let visit = self.next_visit(facts, &base, entry.parent)?;
         let id = match visit {
             1 => base.clone(),

@@ -83,7 +83,8 @@ impl<'a> At<'a> {
         let line = own.line;
         if own.kind == Kind::Input {
             let place = Place::of_statement(None, own);
-            let skipped = last_of(self.run, &place)?.is_some();
+            let last = last_of(self.run, &place)?;
+            let skipped = last.is_some_and(|(_, last)| last.status == Status::Skipped);
             let when = if skipped {
                 "not given"
             } else {

@@ -30,7 +30,7 @@ pub(in crate::write) fn next_step(source: &Source<'_>, found: &Found, id: i64) -
             let inside = statements(listing, at, "inside");
             return Some(NextStep {
                 say: format!(
-                    "Run {inside}; `prosescope round {id}` begins each further round, and the following command ends the loop"
+                    "Run {inside}; `prosescope round {id}` ends a round before another, and the following command ends the loop"
                 ),
                 command: format!("prosescope end {id}"),
             });
@@ -43,6 +43,8 @@ pub(in crate::write) fn next_step(source: &Source<'_>, found: &Found, id: i64) -
                 say: "Record the error that the statement throws".to_owned(),
                 command: match message {
                     "" => command,
+                    // Such a text would look like an option.
+                    message if message.starts_with('-') => command,
                     message => command.replace("TEXT", &shell::word(message)),
                 },
             });
@@ -83,7 +85,13 @@ pub(in crate::write) fn next_step(source: &Source<'_>, found: &Found, id: i64) -
         Kind::Assign | Kind::Output => "Compute the value".to_owned(),
         // The statements of a branch with a body begin one by one.
         _ if found.statement.is_none() && found.line.is_some() => {
-            "Run the statements inside".to_owned()
+            let first = found.line.filter(|line| {
+                let at = source.at_line(*line);
+                !at.zip(source.listing)
+                    .is_some_and(|(at, listing)| listing.has_items(at))
+            });
+            let first = first.map_or(String::new(), |line| format!(" (line {line} first)"));
+            format!("Run the statements inside{first}")
         }
         _ => "Carry out the statement".to_owned(),
     };

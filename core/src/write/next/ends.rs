@@ -3,6 +3,7 @@
 
 use super::super::instance::{Instance, meta, newest_in, shown};
 use super::super::rounds::rounds_left;
+use super::super::source::Source;
 use super::super::task::output_of;
 use super::super::{WriteError, parallel, retry};
 use super::{Body, FILE, Last, Look, NextChoice};
@@ -51,6 +52,17 @@ impl Ending<'_> {
             Ending::Writes(None) => format!("prosescope put --anon --into {id}"),
             Ending::Completes => format!("prosescope end {id}"),
         }
+    }
+}
+
+/// Returns the command that ends an open execution in which nothing is open.
+pub(in crate::write) fn end_of(source: &Source<'_>, row: &Execution) -> String {
+    let output = output_of(source, row).map(|(name, _)| name);
+    let of = source.of_row(row).and_then(|at| source.kind(at));
+    let works = shape(row) == Shape::Statement && meta(row).gate_id.is_none();
+    match meta(row).gate_id {
+        Some(gate) => format!("prosescope gate wait {gate}"),
+        None => Ending::of(of.filter(|_| works), output.as_deref()).command(row.id),
     }
 }
 

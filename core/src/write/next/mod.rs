@@ -15,6 +15,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 pub(super) use begun::next_step;
+pub(super) use ends::end_of;
 use serde::{Deserialize, Serialize};
 
 use self::ends::choice;

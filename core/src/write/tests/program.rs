@@ -230,7 +230,7 @@ fn a_line_of_another_kind_names_the_right_command() {
             .to_owned()
     }
     for (hint, expected) in [
-        (hint(gate(4)), "prosescope begin 4"),
+        (hint(gate(4)), "prosescope program"),
         (hint(gate(5)), "prosescope begin 5"),
         (hint(begin(2)), "a statement that runs"),
         (hint(begin(4)), "prosescope put topic"),
