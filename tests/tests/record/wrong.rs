@@ -187,7 +187,7 @@ const WRONG: &[(&str, &str, i32, &str, &str)] = &[
         "gate create --line 7",
         2,
         "line 7 is not a gate",
-        "`prosescope begin 7`",
+        "`prosescope program`",
     ),
     // In these commands, the line does not begin a statement, or the statement is missing or given twice.
     (
@@ -407,7 +407,7 @@ const WRONG: &[(&str, &str, i32, &str, &str)] = &[
         "begun",
         r#"begin --text 'session "C"' --parent 1 --item a"#,
         2,
-        "--item needs a statement of the program",
+        "--item also needs the parallel",
         "`--parent ID`",
     ),
     // These options contradict the program.
@@ -466,7 +466,7 @@ const WRONG: &[(&str, &str, i32, &str, &str)] = &[
         "gate create other",
         2,
         "the program has no gate other",
-        "`--prompt TEXT`",
+        "--prompt TEXT`",
     ),
     ("fresh", "gate create", 2, "<ID>", "--help"),
     (
@@ -480,8 +480,8 @@ const WRONG: &[(&str, &str, i32, &str, &str)] = &[
         "fresh",
         "begin --text 'approve other:'",
         2,
-        "the program has no gate other",
-        "`--prompt TEXT`",
+        "the program has no such gate",
+        "--prompt TEXT`",
     ),
     (
         "gate",
@@ -563,9 +563,9 @@ const WRONG: &[(&str, &str, i32, &str, &str)] = &[
     (
         "gate",
         "end",
-        3,
-        "no statement is open",
-        "`prosescope begin LINE`",
+        4,
+        "nothing is open but gate publish",
+        "`prosescope gate wait publish`",
     ),
     (
         "gate",
@@ -882,14 +882,14 @@ const WRONG: &[(&str, &str, i32, &str, &str)] = &[
         "end 1",
         4,
         "execution 1 is completed already",
-        "`prosescope begin",
+        "`prosescope next`",
     ),
     (
         "done",
         "fail 1 no",
         4,
         "execution 1 is completed already",
-        "`prosescope begin",
+        "`prosescope next`",
     ),
     (
         "done",
@@ -903,14 +903,14 @@ const WRONG: &[(&str, &str, i32, &str, &str)] = &[
         "retry 1 --error no",
         4,
         "execution 1 is completed already",
-        "`prosescope begin",
+        "`prosescope next`",
     ),
     (
         "done",
         "put outline --into 1 --file value",
         4,
         "execution 1 is completed already",
-        "`prosescope begin",
+        "`prosescope next`",
     ),
     (
         "fresh",
@@ -967,14 +967,14 @@ const WRONG: &[(&str, &str, i32, &str, &str)] = &[
         "begin 16",
         4,
         "line 16 cannot begin yet: execution 1",
-        "`prosescope end 1`",
+        "`prosescope put outline --into 1`",
     ),
     (
         "parallel",
         "begin 20",
         4,
         "line 20 cannot begin yet: execution 1",
-        "`prosescope end 1`",
+        "`prosescope put b --into 3`",
     ),
     (
         "begun",

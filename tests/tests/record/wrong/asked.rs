@@ -5,19 +5,19 @@
 pub(super) const ASKED: &[(&str, &str, i32, &str, &str)] = &[
     // `skip` also begins the line's statement, so it refuses a line that may not begin.
     ("fresh", "skip 21", 4, "line 21 lies in the loop of line 20", "`prosescope begin 20`"),
-    ("begun", "skip 36", 4, "line 36 cannot begin yet: execution 1", "`prosescope end 1`"),
+    ("begun", "skip 36", 4, "line 36 cannot begin yet: execution 1", "`prosescope put outline --into 1`"),
     // These commands begin statements out of order.
-    ("begun", "begin 36", 4, "line 36 cannot begin yet: execution 1", "`prosescope end 1`"),
-    ("loop", "begin 36", 4, "line 36 cannot begin yet: execution 1", "`prosescope end 1`"),
-    ("parallel", "begin 36", 4, "line 36 cannot begin yet: execution 1", "`prosescope end 1`"),
+    ("begun", "begin 36", 4, "line 36 cannot begin yet: execution 1", "`prosescope put outline --into 1`"),
+    ("loop", "begin 36", 4, "line 36 cannot begin yet: execution 1", "`prosescope put draft --into 2`"),
+    ("parallel", "begin 36", 4, "line 36 cannot begin yet: execution 1", "`prosescope put b --into 3`"),
     ("parallel", "begin 16", 4, "execution 1 of this statement is still open", "end, fail or skip"),
     // These commands name a wrong item or branch.
     ("fresh", "begin 13 --item x", 3, "no open branch or item x contains line 13", "leave --item out"),
     ("loop", "begin 21 --item x", 3, "no open branch or item x contains line 21", "leave --item out"),
     ("parallel", "begin 36 --item b", 3, "no open branch or item b contains line 36", "leave --item out"),
     ("parallel", r#"begin --text 'session "C"' --parent 1 --item ','"#, 2, r#""," cannot be the name of this branch"#, "letters, digits"),
-    ("fresh", r#"begin --text 'session "C"' --item x"#, 2, "--item needs a statement of the program", "`--parent ID`"),
-    ("parallel", r#"begin --text 'session "C"' --parent 7 --item x"#, 2, "--item needs a statement of the program", "`--parent ID`"),
+    ("fresh", r#"begin --text 'session "C"' --item x"#, 2, "--item also needs the parallel", "`--parent ID`"),
+    ("parallel", r#"begin --text 'session "C"' --parent 7 --item x"#, 2, "--item also needs the parallel", "`--parent ID`"),
     // The parser of the command line rejects these numbers and texts.
     ("fresh", "begin -20", 2, "expected the number of a line in the program", "--help"),
     ("fresh", "begin 13 14", 2, "unexpected argument '14'", "--help"),
