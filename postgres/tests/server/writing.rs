@@ -26,6 +26,7 @@ pub(crate) fn put(name: &str, value: &str) -> Put {
         kind: Some("let".to_owned()),
         source: Some("test".to_owned()),
         value: Content::from(value.as_bytes().to_vec()),
+        not_done: true,
         ..Put::default()
     }
 }

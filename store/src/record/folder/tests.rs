@@ -43,6 +43,7 @@ fn anonymous_names_are_counted() {
         let (_dir, mut store) = run();
         let put = |name: Option<&str>| Put {
             name: name.map(str::to_owned),
+            not_done: true,
             ..Put::default()
         };
         for name in there {
