@@ -26,10 +26,7 @@ pub(super) enum How {
         error: String,
     },
     /// The execution is skipped.
-    Skipped {
-        /// The reason for skipping, if the caller gave one.
-        reason: Option<String>,
-    },
+    Skipped,
 }
 
 /// The command `end`, which ends an open execution as completed: it leaves a loop, joins a parallel block, or completes a
@@ -84,10 +81,7 @@ impl Record for End {
                 join(facts, at, id, self.insist)?.map(Ended::Parallel)
             }
             _ => {
-                let close = Close {
-                    insist: self.insist,
-                    ..Close::new(id, How::Completed)
-                };
+                let close = Close::new(id, How::Completed, self.insist);
                 let keys = Keys::default().text("reason", self.because.as_deref());
                 close.close(facts, at, keys)?.map(Ended::Execution)
             }
@@ -114,11 +108,7 @@ impl Record for Fail {
         not_empty(&self.error)?;
         let id = OpenExecutions::of(facts).pick(facts, self.id, None)?;
         let error = self.error.clone();
-        let close = Close {
-            insist: self.insist,
-            ..Close::new(id, How::Failed { error })
-        };
-        close.plan(facts, at)
+        Close::new(id, How::Failed { error }, self.insist).plan(facts, at)
     }
 }
 
@@ -133,21 +123,15 @@ pub(super) fn not_empty(error: &str) -> Result<(), WriteError> {
 /// Ends an execution in the given way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Close {
-    /// The id of the execution.
-    pub(super) id: i64,
-    /// The outcome with which the execution ends.
-    pub(super) how: How,
+    id: i64,
+    how: How,
     /// The overrides that the caller gave (`--force`).
-    pub(super) insist: Insist,
+    insist: Insist,
 }
 
 impl Close {
-    pub(super) fn new(id: i64, how: How) -> Close {
-        Close {
-            id,
-            how,
-            insist: Insist::default(),
-        }
+    pub(super) fn new(id: i64, how: How, insist: Insist) -> Close {
+        Close { id, how, insist }
     }
 }
 
@@ -170,13 +154,13 @@ impl Close {
         let mut open = Ending::open(facts, Some(self.id), Shape::Statement, self.insist)?;
         self.not_a_gate(&open.instance)?;
         let mut wrote = Keys::default();
-        let (status, error, reason) = match &self.how {
+        let (status, error) = match &self.how {
             How::Completed => {
                 wrote = outputs(facts, &mut open)?;
-                ("completed", None, None)
+                ("completed", None)
             }
-            How::Failed { error } => ("failed", Some(error.clone()), None),
-            How::Skipped { reason } => ("skipped", None, reason.as_deref()),
+            How::Failed { error } => ("failed", Some(error.clone())),
+            How::Skipped => ("skipped", None),
         };
         // Failing an execution also cuts off its open children. Any other ending is refused while a child is open.
         if status != "failed" {
@@ -186,13 +170,7 @@ impl Close {
             open.not_barred(facts)?;
         }
         Ok(Plan {
-            changes: open.changes(
-                facts,
-                at,
-                status,
-                error,
-                wrote.and(keys).text("reason", reason),
-            )?,
+            changes: open.changes(facts, at, status, error, wrote.and(keys))?,
             done: open.ended(facts, status),
         })
     }

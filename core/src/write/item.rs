@@ -236,26 +236,19 @@ fn new_branch(
 ) -> Result<Option<Where>, WriteError> {
     let source = Source::of(facts);
     let listed = source.branches(parallel);
-    let Some(nth) = listed.iter().position(|(_, at)| *at == statement) else {
+    if !listed.iter().any(|(_, at)| *at == statement) {
         return Ok(None);
-    };
+    }
     let mut free = Vec::new();
     for row in open_executions.rows() {
         let is_it = is_parallel(row) && source.of_row(row) == Some(parallel);
         if !is_it || wanted.parent.is_some_and(|parent| parent != row.id) {
             continue;
         }
-        // Whoever recorded the block may have given its branches other names.
         let instance = Instance::of(facts, row.id)?;
-        let announced = instance.meta().branches;
-        let name = match announced
-            .get(nth)
-            .filter(|_| announced.len() == listed.len())
-        {
-            Some(name) => name.to_string(),
-            None => listed
-                .get(nth)
-                .map_or_else(String::new, |(name, _)| name.clone()),
+        let named = super::parallel::named_as(&instance.meta().branches, listed.clone());
+        let Some((name, _)) = named.into_iter().find(|(_, at)| *at == statement) else {
+            continue;
         };
         let begun = super::parallel::branches_of(facts, &instance);
         let has_begun = begun.iter().any(|(begun, _)| **begun == *name);

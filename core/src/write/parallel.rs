@@ -53,6 +53,19 @@ pub(super) fn begin_branches(
     names.into_iter().map(begin).collect()
 }
 
+/// Returns the program's branches by the names that a parallel block announces: whoever recorded the block may have given
+/// other names, which then stand for the branches by their places.
+pub(super) fn named_as(announced: &[Text], listed: Vec<(String, u32)>) -> Vec<(String, u32)> {
+    if announced.len() != listed.len() {
+        return listed;
+    }
+    let own = |(name, at): (&Text, &(String, u32))| {
+        let same = listed.iter().find(|(listed, _)| **listed == **name);
+        (name.to_string(), same.unwrap_or(at).1)
+    };
+    announced.iter().zip(&listed).map(own).collect()
+}
+
 /// Begins a branch. The branch ends like any other execution.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Branch {
@@ -141,12 +154,8 @@ impl Branch {
             .zip(listing)
             .filter(|(at, listing)| listing.has_items(*at));
         let listed = statement.map_or_else(Vec::new, |at| source.branches(at));
-        let nth = announced.iter().position(|name| **name == *self.name);
-        let same = |(name, _): &&(String, u32)| *name == self.name;
-        let own = listed.iter().find(same).or_else(|| {
-            nth.filter(|_| announced.len() == listed.len())
-                .and_then(|nth| listed.get(nth))
-        });
+        let listed = named_as(announced, listed);
+        let own = listed.iter().find(|(name, _)| *name == self.name);
         if !listed.is_empty() && own.is_none() {
             let says: Vec<String> = listed.iter().map(|(name, _)| name.clone()).collect();
             insisted.contradict(

@@ -1,5 +1,6 @@
 use super::close::{Close, How, again};
 use super::entry::touch;
+use super::insist::Insist;
 use super::instance::{Instance, frame_of, meta, no_execution, scope_of, shown};
 use super::meta::Keys;
 use super::open_executions::{OpenExecutions, listed};
@@ -123,7 +124,7 @@ fn complete(
             ),
         ));
     }
-    let close = Close::new(id, How::Completed);
+    let close = Close::new(id, How::Completed, Insist::default());
     let keys = Keys::wrote(wrote, written.execution_id).text("completed_by", Some("put"));
     close.close(facts, at, keys)
 }

@@ -32,10 +32,7 @@ impl Record for Retry {
         if let Some(error) = &self.error {
             let mut all = Steps::new(facts);
             let error = error.clone();
-            let failed = Close {
-                insist: self.insist,
-                ..Close::new(self.id, How::Failed { error })
-            };
+            let failed = Close::new(self.id, How::Failed { error }, self.insist);
             all.plan(&failed, at)?;
             let mut alone = self.clone();
             alone.error = None;

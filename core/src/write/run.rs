@@ -129,7 +129,10 @@ impl Finish {
         let mut all = Steps::new(facts);
         for id in outer {
             let error = error.to_owned();
-            all.plan(&Close::new(id, How::Failed { error }), at)?;
+            all.plan(
+                &Close::new(id, How::Failed { error }, Insist::default()),
+                at,
+            )?;
         }
         let without = Finish {
             error: None,

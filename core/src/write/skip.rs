@@ -2,6 +2,7 @@ use super::begin::Begin;
 use super::close::{Close, How};
 use super::insist::Insist;
 use super::instance::meta;
+use super::meta::Keys;
 use super::open_executions::{OpenExecutions, listed};
 use super::source::{Command, Source, StatementRef};
 use super::steps::Steps;
@@ -107,12 +108,9 @@ impl Record for Skip {
                 all.then(|facts| begin.execution(facts, at, true))?.id
             }
         };
-        let reason = self.because.clone();
-        let skip = Close {
-            insist: self.insist,
-            ..Close::new(id, How::Skipped { reason })
-        };
-        let ended = all.plan(&skip, at)?;
+        let skip = Close::new(id, How::Skipped, self.insist);
+        let why = Keys::default().text("reason", self.because.as_deref());
+        let ended = all.then(|facts| skip.close(facts, at, why))?;
         Ok(all.done(ended))
     }
 }

@@ -249,9 +249,8 @@ impl Look<'_> {
                 let listed = body
                     .of
                     .map_or_else(Vec::new, |of| self.listing.branches(of));
-                let nth = own.branches.iter().position(|of| **of == *name);
-                let nth = nth.filter(|_| own.branches.len() == listed.len());
-                let begin = match nth.and_then(|nth| listed.get(nth)) {
+                let listed = parallel::named_as(&own.branches, listed);
+                let begin = match listed.iter().find(|(of, _)| *of == *name) {
                     Some((_, at)) => choice(self.command(*at, Some(id)), why).at(*at, Some(id)),
                     None => {
                         let name = shell::word(name);
