@@ -22,6 +22,7 @@ fn models_of_the_documents_tables_read_and_write_beside_prose() {
         project.prose(0, &all, input).trim().to_owned()
     };
     let begun = give(&["begin", "1"], "");
+    let begun = begun.lines().next().unwrap().to_owned();
     give(&["put", "research", "--into", &begun], "three sources");
     give(&["agent", "memory", "set", "captain"], "# Captain");
     give(
