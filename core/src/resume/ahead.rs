@@ -161,7 +161,7 @@ pub(super) fn add_positions(facts: Facts<'_>, plan: &mut Plan) {
         let own = node.and_then(|at| facts.node(at));
         // If the node is a frame in which no statement has started yet, the position is inside that frame.
         let inside = match own {
-            Some(own) if own.kind.is_frame() => node,
+            Some(own) if own.is_frame => node,
             _ => own.and_then(|own| own.parent),
         };
         plan.positions.push(Position {

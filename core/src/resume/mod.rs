@@ -154,7 +154,7 @@ impl<'a> Scopes<'a> {
             let id = node.id?;
             let owns = || self.owners.binary_search(&id).is_ok();
             let branch = matches!(node.kind, NodeKind::Branch { .. });
-            (node.kind.is_frame() || (branch && owns())).then_some(id)
+            (node.is_frame || (branch && owns())).then_some(id)
         })
     }
 }

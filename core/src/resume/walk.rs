@@ -105,7 +105,7 @@ impl<'a> Walk<'a> {
             return self.resume(None, None);
         };
         let around = self.around(own);
-        let is_empty = || self.facts.inner(Some(at)).next().is_none() && !own.kind.is_frame();
+        let is_empty = || self.facts.inner(Some(at)).next().is_none() && !own.is_frame;
         match (self.facts.statement(at), own.kind.is_gate() || is_empty()) {
             (Some(statement), true) => {
                 self.subtree(statement, How::Here, around);
@@ -342,7 +342,7 @@ impl<'a> Walk<'a> {
             return None;
         };
         if frames == FRAMES {
-            let is_frame = |at: &NodeId| trace.node(*at).is_some_and(|node| node.kind.is_frame());
+            let is_frame = |at: &NodeId| trace.node(*at).is_some_and(|node| node.is_frame);
             let outer: Vec<NodeId> = trace.upward(Some(frame)).filter(is_frame).collect();
             if let Some(skipped @ 1..) = outer.len().checked_sub(FRAMES) {
                 self.notes.push(format!(

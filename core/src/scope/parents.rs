@@ -85,7 +85,7 @@ fn visit(
     };
     let mut tell = |at: NodeId| {
         let node = trace.node(at);
-        match node.and_then(|node| Some((node.id?, node.kind.is_frame()))) {
+        match node.and_then(|node| Some((node.id?, node.is_frame))) {
             Some((id, is_frame)) => each(id, is_frame),
             None => ControlFlow::Continue(()),
         }

@@ -182,6 +182,7 @@ mod tests {
                 id: *id,
                 aliases: Vec::new(),
                 kind: NodeKind::Statement,
+                is_frame: false,
                 text: (*text).into(),
                 status: NodeStatus::Completed,
                 parent: above.last().copied(),

@@ -132,7 +132,7 @@ impl Trace {
         let mut frames = TiVec::with_capacity(self.nodes.len());
         for node in &self.nodes {
             let frame = node.parent.and_then(|above| match self.node(above) {
-                Some(parent) if parent.kind.is_frame() => Some(above),
+                Some(parent) if parent.is_frame => Some(above),
                 _ => frames.get(above).copied().flatten(),
             });
             frames.push(frame);
@@ -156,16 +156,11 @@ impl Trace {
     /// Returns the innermost frame around a node; the node itself if it is a frame.
     pub fn frame(&self, at: Option<NodeId>) -> Option<NodeId> {
         let mut upward = self.upward(at);
-        upward.find(|at| self.node(*at).is_some_and(|node| node.kind.is_frame()))
+        upward.find(|at| self.node(*at).is_some_and(|node| node.is_frame))
     }
 }
 
 impl NodeKind {
-    /// Whether the node is a call of a block.
-    pub fn is_frame(&self) -> bool {
-        matches!(self, NodeKind::Frame { .. })
-    }
-
     /// Whether the node is a gate.
     pub fn is_gate(&self) -> bool {
         matches!(self, NodeKind::Gate { .. })

@@ -209,6 +209,7 @@ pub(crate) fn derived(kind: NodeKind, text: Text, status: NodeStatus) -> Node {
     Node {
         id: None,
         aliases: Vec::new(),
+        is_frame: matches!(kind, NodeKind::Frame { .. }),
         kind,
         text,
         status,

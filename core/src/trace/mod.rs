@@ -333,6 +333,9 @@ pub struct Node {
     pub aliases: Vec<i64>,
     /// The kind of node.
     pub kind: NodeKind,
+    /// Whether the node calls a block: it is a frame, or a branch whose statement is a call. The node's id is then the
+    /// scope of the block's bindings (errata T6).
+    pub is_frame: bool,
     /// The node's statement as recorded in the row, or the name of its branch, loop or round.
     pub text: Text,
     /// The status of the node.

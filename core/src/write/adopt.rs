@@ -152,7 +152,7 @@ impl<'a> Adopting<'a> {
             *first = Some(self.events.len());
         }
         self.push(at, node, status, Keys::default());
-        if let Some(first) = self.events.last_mut().filter(|_| node.kind.is_frame()) {
+        if let Some(first) = self.events.last_mut().filter(|_| node.is_frame) {
             first.id = node.id;
         }
         if node.attempts > 1 {

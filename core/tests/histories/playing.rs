@@ -5,7 +5,7 @@ use prosescope_core::program::{Listing, scan};
 use prosescope_core::resume;
 use prosescope_core::time::Stamp;
 use prosescope_core::trace::{Trace, fold};
-use prosescope_core::write::{NextView, Record, Shelf, Style, WriteError, at_text};
+use prosescope_core::write::{Change, NextView, Record, Shelf, Style, WriteError, at_text};
 
 use crate::memory::{Memory, RUN};
 
@@ -14,6 +14,8 @@ pub(crate) struct Playing {
     pub(crate) listing: Listing,
     /// The time of the last command, in milliseconds since 1970.
     pub(crate) now: i64,
+    /// The changes of all commands.
+    pub(crate) changes: Vec<Change>,
 }
 
 impl Playing {
@@ -24,6 +26,7 @@ impl Playing {
             run: Memory::running(style, program),
             listing: scan(program),
             now: start.millis().expect("a time"),
+            changes: Vec::new(),
         }
     }
 
@@ -43,7 +46,9 @@ impl Playing {
     /// Records a command, a second after the one before.
     pub(crate) fn record<R: Record>(&mut self, command: &R) -> Result<R::Done, WriteError> {
         self.now += 1_000;
-        self.run.at(&at_text(self.now, Style::Files), command)
+        let done = self.run.at(&at_text(self.now, Style::Files), command)?;
+        self.changes.extend(self.run.changes.iter().cloned());
+        Ok(done)
     }
 
     /// Returns what `prosescope next` prints.

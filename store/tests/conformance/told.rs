@@ -95,6 +95,8 @@ pub(crate) fn told(session: &Session) -> String {
         let metadata = metadata.filter(|keys| !keys.is_empty());
         let gate = Gate {
             metadata: metadata.map(|keys| format!("{keys:?}").into()),
+            // A copy in PostgreSQL keeps the number that the execution had in the original.
+            source_execution_id: None,
             ..gate.clone()
         };
         writeln!(out, "{gate:?}").unwrap();

@@ -153,7 +153,7 @@ pub(super) fn frame_path(trace: &Trace, frame: Option<NodeId>) -> String {
     // The first node is always listed: the id that a binding records as its frame may belong to any kind of node.
     let frames = upward
         .enumerate()
-        .filter(|(nth, node)| *nth == 0 || node.kind.is_frame());
+        .filter(|(nth, node)| *nth == 0 || node.is_frame);
     // Long paths are cut, because a program may have a hundred thousand nested frames.
     for (_, node) in frames {
         names.push(match node.id {

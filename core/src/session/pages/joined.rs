@@ -17,7 +17,7 @@ pub(super) fn is_joined(opened: &Opened, at: NodeId) -> bool {
     let says = |at: NodeId| !remarks_after(opened, Some(at)).is_empty();
     round.kind.is_round()
         && opened.index.children_of(at) == 1
-        && call.kind.is_frame()
+        && call.is_frame
         && status_word(opened, round) == status_word(opened, call)
         && round.attempts <= 1
         && !says(at)

@@ -5,7 +5,7 @@ use super::index::{frame_path, short};
 use super::next_action;
 use super::overview::overview_of;
 use super::trace::{binding_ref, execution, node_ref, tree_row};
-use crate::model::{Gate, GateStatus};
+use crate::model::{Form, Gate, GateStatus};
 use crate::program::{Listing, scan};
 use crate::resume::{self, Ahead, Facts, Need, Outlook, Position};
 use crate::session::values::Table;
@@ -251,7 +251,9 @@ fn attempts(opened: &Opened, id: Option<i64>) -> Vec<String> {
 
 /// Returns the commands that continue the run at its position.
 fn onward(opened: &Opened) -> Vec<String> {
-    if !opened.run.recorded_in_rows() {
+    // A database takes rows even if it has none yet.
+    let in_database = matches!(opened.run.form, Form::Sqlite { .. } | Form::Postgres);
+    if !in_database && !opened.run.recorded_in_rows() {
         return Vec::new();
     }
     let next = shell::command("next", &[&opened.name()], "");

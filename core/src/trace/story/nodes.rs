@@ -192,7 +192,7 @@ fn node(
     let by = own.tie.map(|tie| tie.by).filter(|_| !own.by_place);
     let tried = own.failed || own.attempts > 1;
     let is_branch = matches!(own.kind, NodeKind::Branch { .. });
-    let is_frame = own.kind.is_frame() || own.rows.calls;
+    let is_frame = matches!(own.kind, NodeKind::Frame { .. }) || own.rows.calls;
     let frames = above.frames.saturating_add(u32::from(is_frame));
     if let NodeKind::Frame { depth, .. } = &mut own.kind {
         *depth = frames;
@@ -215,6 +215,7 @@ fn node(
     let kind = std::mem::replace(&mut own.kind, NodeKind::Statement);
     let node = Node {
         id: own.id,
+        is_frame,
         aliases: std::mem::take(&mut own.rows.aliases),
         recovered: status == NodeStatus::Completed && tried,
         line: statement.map(|statement| statement.line),

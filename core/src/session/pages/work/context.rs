@@ -83,7 +83,7 @@ struct Asked<'s> {
 impl<'s> Asked<'s> {
     fn new(session: &'s Session, node: NodeId, at: &Node) -> Asked<'s> {
         // The arguments of a call are resolved outside of the call.
-        let inside = match at.kind.is_frame() {
+        let inside = match at.is_frame {
             true => at.parent,
             false => Some(node),
         };
