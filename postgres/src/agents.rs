@@ -3,11 +3,12 @@
 use prosescope_core::write::{Fault, MemoryRow, SegmentRow, WriteError};
 
 use crate::address::Address;
-use crate::apply::{Step, any, step, time};
+use crate::apply::{Step, any, step};
 use crate::fault;
 use crate::find::has;
 use crate::foreign;
 use crate::of::{Keeper, Of};
+use crate::row::time;
 use crate::rows::get;
 use crate::server::{Bound, Lost, Server, int, owned, text};
 use crate::status::deleted;

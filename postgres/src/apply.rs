@@ -4,14 +4,13 @@
 use std::fs::File;
 use std::io::{Read, Seek};
 
-use prosescope_core::write::{
-    AttachmentFile, BindingRow, Change, Content, ExecutionRow, ExecutionUpdate, Fault, FaultKind,
-};
+use prosescope_core::write::{AttachmentFile, BindingRow, Change, Content, Fault, FaultKind};
 use serde_json::{Map, Value};
 
 use crate::agents;
 use crate::of::Of;
 use crate::readback;
+use crate::row::{Row, time};
 use crate::server::{Bound, bytes, int, owned, text};
 
 /// A statement of a transaction, with its values and the expected result.
@@ -69,188 +68,68 @@ pub(crate) fn any<'a>(sql: impl Into<String>, bound: Vec<Bound<'a>>) -> Step<'a>
     }
 }
 
-/// The words that the column `run.status` accepts.
-const STATUSES: [&str; 4] = ["running", "completed", "failed", "interrupted"];
-
-/// The words that the column `bindings.kind` accepts.
-const KINDS: [&str; 4] = ["input", "output", "let", "const"];
-
-/// Returns the word that `bindings.kind` stores for `kind`, and `kind` itself if the two differ (errata P11).
-pub(crate) fn kind(kind: &str) -> (&str, Option<&str>) {
-    match KINDS.contains(&kind) {
-        true => (kind, None),
-        false => ("let", Some(kind)),
-    }
-}
-
-/// Returns the word that `run.status` stores for `word`, and `word` itself if the two differ (errata P11).
-pub(crate) fn status(word: &str) -> (&str, Option<&str>) {
-    match STATUSES.contains(&word) {
-        true => (word, None),
-        false => ("interrupted", Some(word)),
-    }
-}
-
 /// An SQL expression for the column `metadata` as an object to which keys can be added, even if the column is NULL
 /// (errata X12). A value that is not an object is kept under the key `x_malformed`.
 const OBJECT: &str = "CASE WHEN jsonb_typeof(metadata) = 'object' THEN metadata
                            WHEN metadata IS NULL THEN '{}'::jsonb
                            ELSE jsonb_build_object('x_malformed', metadata) END";
 
-/// Returns the SQL expression that converts the UTC text bound to `$n` into a time; an empty text becomes NULL.
-pub(crate) fn time(n: usize) -> String {
-    format!("(nullif(${n}, '')::timestamp AT TIME ZONE 'UTC')")
-}
+/// The same for the metadata of a gate, which is a text.
+const GATE_OBJECT: &str = "COALESCE(nullif(metadata, ''), '{}')::jsonb";
 
 /// Returns the statements for a change. Attachments are written separately; see [`pieces`].
 pub(crate) fn steps<'a>(of: &'a Of, change: &'a Change) -> Vec<Step<'a>> {
-    let run = of.run().unwrap_or_default();
     match change {
-        Change::Attachment(_) => Vec::new(),
-        Change::Run(change) => {
-            // A word that the column `status` refuses is kept in `x_status` (errata P11).
-            let known = change.status.as_deref().map(status);
-            let (status, odd) = known.map_or((None, None), |(status, odd)| (Some(status), odd));
-            vec![step(
-                format!(
-                    "UPDATE openprose.run SET updated_at = COALESCE({}, updated_at), status = COALESCE($3, status),
-                            x_status = CASE WHEN $3 IS NULL THEN x_status ELSE $4 END
-                     WHERE id = $1",
-                    time(2)
-                ),
-                vec![text(run), text(&*change.updated), text(status), text(odd)],
-            )]
-        }
-        Change::Execution(row) => execution(run, row),
-        Change::UpdateExecution(row) => update(run, row),
-        Change::Binding(row) => binding(run, row),
-        Change::Agent(row) => vec![agents::agent(of, &row.agent, &row.scope, &row.created, &row.updated)],
+        Change::Agent(row) => vec![agents::agent(
+            of,
+            &row.agent,
+            &row.scope,
+            &row.created,
+            &row.updated,
+        )],
         Change::Memory(row) => agents::memory(of, row),
         Change::Segment(row) => agents::segment(of, row),
-        Change::Import(row) => vec![step(
-            format!(
-                "INSERT INTO openprose.imports (alias, run_id, source_url, fetched_at, inputs_schema, outputs_schema)
-                 VALUES ($1, $2, nullif($3, ''), {}, $5::jsonb, $6::jsonb)
-                 ON CONFLICT (alias, run_id) DO UPDATE SET source_url = excluded.source_url,
-                     fetched_at = excluded.fetched_at, inputs_schema = excluded.inputs_schema,
-                     outputs_schema = excluded.outputs_schema",
-                time(4)
-            ),
-            vec![
-                text(&*row.alias),
-                text(run),
-                text(&*row.source_url),
-                text(&*row.fetched),
-                text(row.inputs_schema.as_deref()),
-                text(row.outputs_schema.as_deref()),
-            ],
-        )],
-        Change::Gate(row) => vec![step(
-            "INSERT INTO openprose.gates (id, run_id, execution_id, prompt, allow, timeout, timeout_at, on_reject, status,
-                                          created_at, metadata, resolved_at, resolved_by, resolution_comment)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'pending', nullif($9, ''), $10, NULL, NULL, NULL)",
-            vec![
-                text(&*row.id),
-                text(&*row.run_id),
-                int(row.execution_id),
-                text(row.prompt.as_deref()),
-                text(&*row.allow),
-                text(row.timeout.as_deref()),
-                text(row.timeout_at.as_deref()),
-                text(row.on_reject.as_deref()),
-                text(&*row.created),
-                json(&row.metadata),
-            ],
-        )],
-        Change::ResolveGate(row) => vec![step(
-            // The statement decides only a pending gate, although the plan has checked that too (errata G3).
-            "UPDATE openprose.gates SET status = $3, resolved_at = nullif($4, ''), resolved_by = nullif($5, ''),
-                    resolution_comment = $6,
-                    metadata = CASE WHEN $7 IS NULL THEN metadata
-                                    ELSE (COALESCE(nullif(metadata, ''), '{}')::jsonb || $7::jsonb)::text END
-             WHERE run_id = $1 AND id = $2 AND lower(btrim(status)) = 'pending'",
-            vec![
-                text(&*row.run_id),
-                text(&*row.id),
-                text(&*row.status),
-                text(&*row.at),
-                text(&*row.by),
-                text(row.comment.as_deref()),
-                json(&row.metadata),
-            ],
-        )],
-        Change::Audit(row) => vec![step(
-            "INSERT INTO openprose.gate_audit_log (id, gate_id, run_id, event_type, principal, comment, timestamp, metadata)
-             VALUES ($1, $2, $3, $4, nullif($5, ''), $6, nullif($7, ''), nullif($8, ''))",
-            vec![
-                int(row.id),
-                text(&*row.gate_id),
-                text(&*row.run_id),
-                text(&*row.event),
-                text(&*row.principal),
-                text(row.comment.as_deref()),
-                text(&*row.at),
-                text(&*row.metadata),
-            ],
-        )],
+        _ => {
+            let run = of.run().unwrap_or_default();
+            let row = Row::of(run, change);
+            row.map_or_else(Vec::new, |row| row_steps(run, change, &row))
+        }
     }
 }
 
-fn execution<'a>(run: &'a str, row: &'a ExecutionRow) -> Vec<Step<'a>> {
-    vec![
-        step(
-            format!(
-                "INSERT INTO openprose.execution (id, run_id, statement_index, statement_text, status, started_at,
-                                                  completed_at, error_message, parent_id, metadata, x_status, x_source_id)
-                 VALUES ($1, $2, $3, $4, $5, {}, {}, $8, $9, COALESCE($10::jsonb, '{{}}'::jsonb), NULL, NULL)",
-                time(6),
-                time(7)
-            ),
-            vec![
-                int(row.id),
-                text(run),
-                int(row.index),
-                text(&*row.text),
-                text(&*row.status),
-                text(row.started.as_deref()),
-                text(row.completed.as_deref()),
-                text(row.error.as_deref()),
-                int(row.parent),
-                json(&row.metadata),
-            ],
-        ),
-        event(run, row.id, &row.status, row.started.as_deref(), &row.metadata, row.error.as_deref()),
-    ]
-}
-
-fn update<'a>(run: &'a str, row: &'a ExecutionUpdate) -> Vec<Step<'a>> {
-    let (at, error) = (row.completed.as_ref(), row.error.as_ref());
-    let at = at.and_then(Option::as_deref);
-    let error = error.and_then(Option::as_deref);
-    vec![
-        step(
-            format!(
-                "UPDATE openprose.execution SET status = COALESCE($3, status),
-                        x_status = CASE WHEN $3 IS NULL THEN x_status END,
-                        completed_at = CASE WHEN $4 = 1 THEN {} ELSE completed_at END,
-                        error_message = CASE WHEN $6 = 1 THEN $7 ELSE error_message END,
-                        metadata = CASE WHEN $8 IS NULL THEN metadata ELSE {OBJECT} || $8::jsonb END
-                 WHERE id = $1 AND run_id = $2",
-                time(5)
-            ),
-            vec![
-                int(row.id),
-                text(run),
-                text(row.status.as_deref()),
-                int(i64::from(row.completed.is_some())),
-                text(at),
-                int(i64::from(row.error.is_some())),
-                text(error),
-                json(&row.metadata),
-            ],
-        ),
-        event(run, row.id, row.word(), at, &row.metadata, error),
-    ]
+/// Returns the statements that write the row of a change of the run itself.
+pub(crate) fn row_steps<'a>(run: &'a str, change: &'a Change, row: &Row) -> Vec<Step<'a>> {
+    let of = |(sql, bound)| step(sql, bound);
+    let none = Map::new();
+    match change {
+        Change::Execution(own) => {
+            let started = own.started.as_deref();
+            let error = own.error.as_deref();
+            let event = event(run, own.id, &own.status, started, &own.metadata, error);
+            vec![of(row.insert(run, None)), event]
+        }
+        Change::UpdateExecution(own) => {
+            let at = own.completed.as_ref().and_then(Option::as_deref);
+            let error = own.error.as_ref().and_then(Option::as_deref);
+            let event = event(run, own.id, own.word(), at, &own.metadata, error);
+            let metadata = (&own.metadata, OBJECT, "");
+            vec![of(row.update(run, metadata, "")), event]
+        }
+        // A binding's earlier value is kept as history (errata B6).
+        Change::Binding(own) => {
+            let unique = "name, run_id, COALESCE(execution_id, -1)";
+            vec![history(run, own, row), of(row.insert(run, Some(unique)))]
+        }
+        Change::Import(_) => vec![of(row.insert(run, Some("alias, run_id")))],
+        // The statement decides only a pending gate, although the plan has checked that too (errata G3).
+        Change::ResolveGate(own) => {
+            let metadata = (&own.metadata, GATE_OBJECT, "::text");
+            let pending = " AND lower(btrim(status)) = 'pending'";
+            vec![of(row.update(run, metadata, pending))]
+        }
+        Change::Run(_) => vec![of(row.update(run, (&none, OBJECT, ""), ""))],
+        _ => vec![of(row.insert(run, None))],
+    }
 }
 
 /// Returns the statement that records a change of an execution in `x_events`, because updates overwrite the row itself
@@ -280,51 +159,20 @@ fn event<'a>(
     )
 }
 
-/// Returns the statements that write a binding and keep its earlier value as history (errata B6).
-fn binding<'a>(run: &'a str, row: &'a BindingRow) -> Vec<Step<'a>> {
-    let frame = || int(row.execution_id.unwrap_or(-1));
-    let (kind, odd) = kind(&row.kind);
-    vec![
-        any(
-            format!(
-                "INSERT INTO openprose.x_binding_history (run_id, name, execution_id, kind, source_statement, created_at,
-                                                          updated_at, replaced_at, attachment_path, value)
-                 SELECT run_id, name, execution_id, kind, source_statement, created_at, updated_at, {}, attachment_path, value
-                 FROM openprose.bindings WHERE name = $1 AND run_id = $2 AND COALESCE(execution_id, -1) = $3 FOR UPDATE",
-                time(4)
-            ),
-            vec![text(&*row.name), text(run), frame(), text(&*row.at)],
+/// Returns the statement that keeps a binding's present value.
+fn history<'a>(run: &'a str, binding: &'a BindingRow, row: &Row) -> Step<'a> {
+    let mut bound = Vec::new();
+    let key = row.only(run, &mut bound);
+    bound.push(text(&*binding.at));
+    let columns = "run_id, name, execution_id, kind, source_statement, created_at, updated_at, attachment_path, value";
+    any(
+        format!(
+            "INSERT INTO openprose.x_binding_history ({columns}, replaced_at)
+             SELECT {columns}, {} FROM openprose.bindings WHERE {key} FOR UPDATE",
+            time(bound.len())
         ),
-        step(
-            format!(
-                // An existing row with `execution_id` -1 becomes a binding of the root, whose `execution_id` is NULL,
-                // so that readers find the value (errata P11).
-                "INSERT INTO openprose.bindings (name, run_id, execution_id, kind, value, source_statement, created_at,
-                                                 updated_at, attachment_path, x_kind, x_parent_execution_id)
-                 VALUES ($1, $2, $3, $4, $5, $6, CASE WHEN $8 IS NULL THEN {at} ELSE {} END, {at}, $9, $10, $11)
-                 ON CONFLICT (name, run_id, COALESCE(execution_id, -1)) DO UPDATE
-                 SET execution_id = excluded.execution_id, kind = excluded.kind, x_kind = excluded.x_kind, value = excluded.value,
-                     source_statement = excluded.source_statement,
-                     updated_at = excluded.updated_at, attachment_path = excluded.attachment_path,
-                     x_parent_execution_id = COALESCE(excluded.x_parent_execution_id, bindings.x_parent_execution_id)",
-                time(8),
-                at = time(7)
-            ),
-            vec![
-                text(&*row.name),
-                text(run),
-                int(row.execution_id),
-                text(kind),
-                text(&*row.value),
-                text(row.source.as_deref()),
-                text(&*row.at),
-                text(row.created.as_deref()),
-                text(row.attachment.as_deref()),
-                text(odd),
-                int(row.parent_execution_id),
-            ],
-        ),
-    ]
+        bound,
+    )
 }
 
 fn json<'a>(object: &Map<String, Value>) -> Bound<'a> {

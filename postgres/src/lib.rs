@@ -29,6 +29,7 @@ mod of;
 mod passfile;
 mod read;
 mod readback;
+mod row;
 mod rows;
 mod schema;
 mod server;

@@ -8,12 +8,10 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::agents;
-use crate::apply::{self, Check, Step, any};
+use crate::apply::{Check, Step, any};
 use crate::of::Of;
+use crate::row::Row;
 use crate::server::{Bound, int, owned, owned_bytes, text};
-
-/// Texts longer than this many bytes are compared by their hash, so that a long text is not sent a second time.
-const LONG: usize = 4096;
 
 /// Returns the statement that checks deferred constraints before rows are read back; without such constraints it has no
 /// effect.
@@ -41,238 +39,94 @@ pub(crate) fn of_all<'a>(of: &'a Of, changes: &'a [Change]) -> Vec<Step<'a>> {
         .collect()
 }
 
-/// A compared row: its key, and the expected values of its columns.
-struct Compared<'a> {
-    table: &'static str,
-    only: Vec<String>,
-    columns: Vec<(&'static str, String)>,
-    bound: Vec<Bound<'a>>,
-}
-
-impl<'a> Compared<'a> {
-    fn of(table: &'static str) -> Compared<'a> {
-        Compared {
-            table,
-            only: Vec::new(),
-            columns: Vec::new(),
-            bound: Vec::new(),
-        }
-    }
-
-    /// Binds a value; returns the placeholder for the value.
-    fn place(&mut self, bound: Bound<'a>) -> String {
-        self.bound.push(bound);
-        format!("${}", self.bound.len())
-    }
-
-    fn key(&mut self, column: &str, bound: Bound<'a>) {
-        let place = self.place(bound);
-        self.only.push(format!("{column} = {place}"));
-    }
-
-    /// Expects a text in a column of any type, compared character by character.
-    fn text(&mut self, column: &'static str, value: Option<&str>) {
-        let is = match value {
-            Some(long) if long.len() > LONG => {
-                let place = self.place(owned_bytes(Sha256::digest(long.as_bytes()).to_vec()));
-                format!("sha256(convert_to({column}::text, 'UTF8')) = {place}")
-            }
-            short => {
-                let place = self.place(owned(short.map(str::to_owned)));
-                format!("{column}::text COLLATE \"C\" IS NOT DISTINCT FROM {place}")
-            }
-        };
-        self.columns.push((column, is));
-    }
-
-    fn int(&mut self, column: &'static str, value: Option<i64>) {
-        let place = self.place(int(value));
-        self.columns.push((
-            column,
-            format!("{column}::bigint IS NOT DISTINCT FROM {place}"),
-        ));
-    }
-
-    fn time(&mut self, column: &'static str, value: &str) {
-        self.bound.push(owned(value.to_owned()));
-        let time = apply::time(self.bound.len());
-        self.columns.push((
-            column,
-            format!("{column}::timestamptz IS NOT DISTINCT FROM {time}"),
-        ));
-    }
-
-    fn json(&mut self, column: &'static str, value: &str) {
-        let place = self.place(owned(value.to_owned()));
-        self.columns.push((
-            column,
-            format!("{column}::jsonb IS NOT DISTINCT FROM {place}::jsonb"),
-        ));
-    }
-
-    /// Expects a column to contain an object with at least these members.
-    fn holds(&mut self, column: &'static str, object: &serde_json::Map<String, Value>) {
-        if object.is_empty() {
-            return;
-        }
-        let place = self.place(owned(Value::Object(object.clone()).to_string()));
-        self.columns.push((
-            column,
-            format!("{column}::jsonb = {column}::jsonb || {place}::jsonb"),
-        ));
-    }
-
-    fn nothing(&mut self, column: &'static str) {
-        self.columns.push((column, format!("{column} IS NULL")));
-    }
-
-    fn step(self) -> Step<'a> {
-        let Compared {
-            table,
-            only,
-            columns,
-            bound,
-        } = self;
-        let (names, same): (Vec<&str>, Vec<String>) = columns.into_iter().unzip();
-        let sql = format!(
-            "SELECT ARRAY[{}]::bool[] FROM openprose.{table} WHERE {}",
-            same.join(", "),
-            only.join(" AND ")
-        );
-        Step {
-            check: Some(Check::Row {
-                table,
-                columns: names,
-            }),
-            ..any(sql, bound)
-        }
-    }
-}
-
-/// Columns of OpenProse's tables that have a time type.
-const TIMES: [&str; 6] = [
-    "completed_at",
-    "created_at",
-    "fetched_at",
-    "started_at",
-    "timestamp",
-    "updated_at",
-];
-
-/// Returns the statement that compares the row of a change with the change; `None` for a change without a row, such as
-/// an attachment.
+/// Returns the statement that compares a row with a change; `None` for a change without a row, such as an attachment.
 pub(crate) fn row<'a>(of: &'a Of, change: &'a Change) -> Option<Step<'a>> {
-    let run = of.run().unwrap_or_default();
-    let stored = change.stored(run)?;
-    let mut row = Compared::of(stored.table);
-    match change {
-        Change::Run(_) => row.key("id", text(run)),
-        Change::Agent(_) | Change::Memory(_) | Change::Segment(_) => {
-            let (column, name) = match change {
-                Change::Agent(row) => ("name", &row.agent),
-                Change::Memory(row) => ("name", &row.agent),
-                Change::Segment(row) => ("agent_name", &row.agent),
-                _ => return None,
-            };
-            row.key(column, agents::stored(of, name));
-            row.bound.push(of.key());
-            row.only.push(agents::whose(of).to_owned());
-        }
-        _ => row.key("run_id", text(run)),
-    }
-    let whole = !matches!(change, Change::UpdateExecution(_));
-    for (column, value) in stored.key.iter().chain(&stored.columns) {
-        let word = value.as_str();
-        match (stored.table, *column) {
-            // These columns are part of the key, so they need no comparison.
-            ("run", "id")
-            | ("agents", "name")
-            | ("agent_segments", "agent_name")
-            | (_, "run_id") => {}
-            (_, "id" | "alias" | "name") => {
-                let bound = match value.as_i64() {
-                    Some(id) => int(id),
-                    None => owned(word.map(str::to_owned)),
+    let row = Row::of(of.run().unwrap_or_default(), change)?;
+    Some(of_row(of, change, row))
+}
+
+/// Returns the statement that compares the row of a change.
+pub(crate) fn of_row<'a>(of: &'a Of, change: &'a Change, mut row: Row) -> Step<'a> {
+    let mut bound = Vec::new();
+    let agent = match change {
+        Change::Agent(own) => Some(&own.agent),
+        Change::Memory(own) => Some(&own.agent),
+        Change::Segment(own) => Some(&own.agent),
+        _ => None,
+    };
+    let only = match agent {
+        Some(name) => {
+            bound.extend([agents::stored(of, name), of.key()]);
+            let mut only = String::new();
+            for (nth, cell) in row.key.drain(..).enumerate() {
+                only += &match nth {
+                    0 => format!("{} = $1 AND {}", cell.column, agents::whose(of)),
+                    _ => format!(" AND {}", cell.same(&mut bound)),
                 };
-                row.key(column, bound);
             }
-            ("agent_segments", "segment_number") => row.key(column, int(value.as_i64())),
-            ("bindings", "execution_id") => {
-                let place = row.place(int(value.as_i64().unwrap_or(-1)));
-                row.only
-                    .push(format!("COALESCE(execution_id, -1) = {place}"));
-                row.int(column, value.as_i64());
-            }
-            // An agent that was registered earlier stays unchanged, so its columns may differ from this change.
-            ("agents", _) if matches!(change, Change::Agent(_)) => {}
-            // An unknown time leaves the stored time unchanged.
-            ("run", "updated_at") if word.is_none() => {}
-            ("run", "status") => {
-                let (word, odd) = apply::status(word.unwrap_or_default());
-                row.text("status", Some(word));
-                row.text("x_status", odd);
-            }
-            ("bindings", "kind") => {
-                let (word, odd) = apply::kind(word.unwrap_or_default());
-                row.text("kind", Some(word));
-                row.text("x_kind", odd);
-            }
-            ("execution", "status") => {
-                row.text(column, word);
-                row.nothing("x_status");
-            }
-            ("execution", "metadata") => {
-                let metadata = match value {
-                    Value::Null => "{}".to_owned(),
-                    metadata => metadata.to_string(),
-                };
-                row.json(column, &metadata);
-            }
-            ("gates", "metadata") => {
-                let metadata = (!value.is_null()).then(|| value.to_string());
-                row.text(column, metadata.as_deref());
-            }
-            ("imports", "inputs_schema" | "outputs_schema") => match word {
-                Some(json) => row.json(column, json),
-                None => row.nothing(column),
-            },
-            (table, column) if TIMES.contains(&column) && !table.starts_with("gate") => {
-                row.time(column, word.unwrap_or_default());
-            }
-            _ => match value {
-                Value::Number(n) => row.int(column, n.as_i64()),
-                _ => row.text(column, word),
-            },
+            only
         }
+        None => row.only(of.run().unwrap_or_default(), &mut bound),
+    };
+    // An agent that was registered earlier stays unchanged, so its columns may differ from this change.
+    if matches!(change, Change::Agent(_)) {
+        row.columns.clear();
     }
-    match change {
-        Change::UpdateExecution(update) => row.holds("metadata", &update.metadata),
-        Change::ResolveGate(decision) => row.holds("metadata", &decision.metadata),
-        // A new gate must be undecided. A default of one of these columns could decide the gate.
-        Change::Gate(_) => {
-            for column in ["resolved_at", "resolved_by", "resolution_comment"] {
-                row.nothing(column);
-            }
-        }
-        Change::Execution(_) if whole => row.nothing("x_source_id"),
-        _ => {}
+    // The frame of a root's binding is compared, too: its row may have -1 instead of NULL.
+    let frame = row.key.iter().filter(|cell| cell.column == "execution_id");
+    let cells = frame.chain(&row.columns);
+    let cells = cells.filter(|cell| cell.column != "run_id");
+    let mut columns: Vec<(&'static str, String)> = cells
+        .map(|cell| (cell.column, cell.same(&mut bound)))
+        .collect();
+    let kept = match change {
+        Change::UpdateExecution(update) => Some(&update.metadata),
+        Change::ResolveGate(decision) => Some(&decision.metadata),
+        _ => None,
+    };
+    // The metadata contains at least the keys that were set.
+    if let Some(object) = kept.filter(|object| !object.is_empty()) {
+        bound.push(owned(Value::Object(object.clone()).to_string()));
+        let same = format!(
+            "metadata::jsonb = metadata::jsonb || ${}::jsonb",
+            bound.len()
+        );
+        columns.push(("metadata", same));
     }
-    if row.columns.is_empty() {
-        row.columns.push(("name", "true".to_owned()));
+    if columns.is_empty() {
+        columns.push(("name", "true".to_owned()));
     }
-    Some(row.step())
+    compared(row.table, columns, &only, bound)
+}
+
+fn compared<'a>(
+    table: &'static str,
+    columns: Vec<(&'static str, String)>,
+    only: &str,
+    bound: Vec<Bound<'a>>,
+) -> Step<'a> {
+    let (columns, same): (Vec<_>, Vec<String>) = columns.into_iter().unzip();
+    let same = same.join(", ");
+    Step {
+        check: Some(Check::Row { table, columns }),
+        ..any(
+            format!("SELECT ARRAY[{same}]::bool[] FROM openprose.{table} WHERE {only}"),
+            bound,
+        )
+    }
 }
 
 /// Returns the statement that compares a piece of an attachment.
 pub(crate) fn piece<'a>(run: &'a str, path: &'a str, n: i64, bytes: &[u8]) -> Step<'a> {
-    let mut row = Compared::of("x_attachments");
-    row.key("run_id", text(run));
-    row.key("path", text(path));
-    row.key("piece", int(n));
-    let place = row.place(owned_bytes(Sha256::digest(bytes).to_vec()));
-    row.columns
-        .push(("bytes", format!("sha256(bytes) = {place}")));
-    row.step()
+    let bound = vec![
+        text(run),
+        text(path),
+        int(n),
+        owned_bytes(Sha256::digest(bytes).to_vec()),
+    ];
+    let same = vec![("bytes", "sha256(bytes) = $4".to_owned())];
+    let only = "run_id = $1 AND path = $2 AND piece = $3";
+    compared("x_attachments", same, only, bound)
 }
 
 #[cfg(test)]

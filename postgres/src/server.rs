@@ -1,6 +1,7 @@
 //! A connection to a PostgreSQL server, on which one query ("question") is sent at a time, and its answer awaited with
 //! time limits.
 
+use std::borrow::Cow;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
@@ -120,8 +121,11 @@ pub(crate) fn bool_of<'a>(value: bool) -> Bound<'a> {
 }
 
 /// Binds an array of texts, each of which may be NULL.
-pub(crate) fn texts<'a>(values: impl IntoIterator<Item = Option<&'a str>>) -> Bound<'a> {
-    let values: Vec<Option<&str>> = values.into_iter().collect();
+pub(crate) fn texts<'a, T: Into<Cow<'a, str>>>(
+    values: impl IntoIterator<Item = Option<T>>,
+) -> Bound<'a> {
+    let values = values.into_iter().map(|value| value.map(Into::into));
+    let values: Vec<Option<Cow<'a, str>>> = values.collect();
     Bound {
         len: values.iter().flatten().map(|value| value.len()).sum(),
         value: Box::new(values),

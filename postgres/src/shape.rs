@@ -4,7 +4,7 @@
 use prosescope_core::database::Found;
 use prosescope_core::model::{ColumnInfo, TableInfo};
 use prosescope_core::schema::{
-    AGENT_SEGMENTS, AGENTS, FRAME_AROUND, GATES, RUN, known_column, known_table,
+    AGENT_SEGMENTS, AGENTS, FRAME_AROUND, GATES, RUN, SOURCE_EXECUTION, known_column, known_table,
 };
 use tokio_postgres::{Error, Row};
 
@@ -46,9 +46,6 @@ pub(crate) struct Shape {
 
 /// The columns that Prosescope adds to OpenProse's tables and does not show as parts of a row.
 const HIDDEN: [&str; 4] = ["x_seq", "x_status", "x_kind", "x_source_id"];
-
-/// A virtual column: the id of a gate's execution in the original store.
-const SOURCE_EXECUTION: &str = "x_source_execution_id";
 
 /// The tables that Prosescope adds to those of OpenProse.
 const OURS: [&str; 4] = [

@@ -210,6 +210,22 @@ pub struct Want<'a> {
     pub within: Option<u32>,
     /// Whether the caller needs the cell's storage type and full length, from [`Row::size`].
     pub sized: bool,
+    /// The type of the column in a database that has types.
+    pub kind: Kind,
+}
+
+/// The type of a column's values in a database that has types; SQLite stores any of them as text or a whole number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Kind {
+    /// A text.
+    #[default]
+    Text,
+    /// A whole number.
+    Integer,
+    /// A time with its zone.
+    Time,
+    /// A JSON object.
+    Json,
 }
 
 /// Maximum length of a statement, message or metadata text in bytes; the rest is read when the user opens the row.
@@ -228,7 +244,27 @@ impl<'a> Want<'a> {
             most,
             within: None,
             sized: false,
+            kind: Kind::Text,
         }
+    }
+
+    /// Requests a column that holds a whole number.
+    pub(crate) const fn integer(column: &'a str) -> Want<'a> {
+        Want::short(column).as_kind(Kind::Integer)
+    }
+
+    /// Requests a column that holds a time.
+    pub(crate) const fn time(column: &'a str) -> Want<'a> {
+        Want::short(column).as_kind(Kind::Time)
+    }
+
+    /// Requests a column that holds a JSON object.
+    pub(crate) const fn json(column: &'a str) -> Want<'a> {
+        Want::long(column).as_kind(Kind::Json)
+    }
+
+    const fn as_kind(self, kind: Kind) -> Want<'a> {
+        Want { kind, ..self }
     }
 
     /// Requests a column that holds a name, kind, status or time, cut at [`SHORT_TEXT`].

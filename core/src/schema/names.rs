@@ -1,6 +1,6 @@
 //! The tables and columns of OpenProse as data, used to find missing tables and columns and to read rows.
 
-use crate::database::{NEAR, Want};
+use crate::database::{Kind, NEAR, Want};
 
 /// The table `run`: one row for each run.
 pub const RUN: &str = "run";
@@ -31,6 +31,10 @@ pub const EVENTS: &str = "x_events";
 /// record the enclosing frame.
 pub const FRAME_AROUND: &str = "x_parent_execution_id";
 
+/// A column of `gates` that a database of many runs offers beside its own: the number that the gate's execution has in the
+/// store from which the run was copied.
+pub const SOURCE_EXECUTION: &str = "x_source_execution_id";
+
 /// A table as OpenProse defines it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TableSpec {
@@ -43,13 +47,25 @@ pub struct TableSpec {
 }
 
 impl TableSpec {
+    /// Returns the type of one of the table's columns. The column of Prosescope's own that a change writes holds the number
+    /// of an execution.
+    pub fn kind(&self, column: &str) -> Kind {
+        let mut wants = self.columns.iter();
+        match wants.find(|want| want.column == column) {
+            Some(want) => want.kind,
+            None if column == FRAME_AROUND => Kind::Integer,
+            None => Kind::Text,
+        }
+    }
+
     /// Returns the names of the table's columns.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.columns.iter().map(|want| want.column)
     }
 }
 
-/// All tables of sqlite.md and sqlite-earlier.md, in the order of creation.
+/// All tables of sqlite.md and sqlite-earlier.md, in the order of creation. Times and metadata of gates and of their log are
+/// text in every store, because the chain's hashes cover their exact bytes.
 pub const TABLES: &[TableSpec] = &[
     TableSpec {
         name: RUN,
@@ -57,8 +73,8 @@ pub const TABLES: &[TableSpec] = &[
             Want::short("id"),
             Want::short("program_path"),
             Want::size("program_source"),
-            Want::short("started_at"),
-            Want::short("updated_at"),
+            Want::time("started_at"),
+            Want::time("updated_at"),
             Want::short("status"),
             Want::short("state_mode"),
         ],
@@ -67,15 +83,15 @@ pub const TABLES: &[TableSpec] = &[
     TableSpec {
         name: EXECUTION,
         columns: &[
-            Want::short("id"),
-            Want::short("statement_index"),
+            Want::integer("id"),
+            Want::integer("statement_index"),
             Want::long("statement_text"),
             Want::short("status"),
-            Want::short("started_at"),
-            Want::short("completed_at"),
+            Want::time("started_at"),
+            Want::time("completed_at"),
             Want::long("error_message"),
-            Want::short("parent_id"),
-            Want::long("metadata"),
+            Want::integer("parent_id"),
+            Want::json("metadata"),
         ],
         earlier: true,
     },
@@ -83,12 +99,12 @@ pub const TABLES: &[TableSpec] = &[
         name: BINDINGS,
         columns: &[
             Want::short("name"),
-            Want::short("execution_id"),
+            Want::integer("execution_id"),
             Want::short("kind"),
             Want::size("value"),
             Want::long("source_statement").within(NEAR),
-            Want::short("created_at").within(NEAR),
-            Want::short("updated_at").within(NEAR),
+            Want::time("created_at").within(NEAR),
+            Want::time("updated_at").within(NEAR),
             Want::short("attachment_path").within(NEAR),
         ],
         earlier: true,
@@ -99,18 +115,18 @@ pub const TABLES: &[TableSpec] = &[
             Want::short("name"),
             Want::short("scope"),
             Want::size("memory"),
-            Want::short("created_at").within(NEAR),
-            Want::short("updated_at").within(NEAR),
+            Want::time("created_at").within(NEAR),
+            Want::time("updated_at").within(NEAR),
         ],
         earlier: true,
     },
     TableSpec {
         name: AGENT_SEGMENTS,
         columns: &[
-            Want::short("id"),
+            Want::integer("id"),
             Want::short("agent_name"),
-            Want::short("segment_number"),
-            Want::short("timestamp"),
+            Want::integer("segment_number"),
+            Want::time("timestamp"),
             Want::long("prompt"),
             Want::long("summary"),
         ],
@@ -121,9 +137,9 @@ pub const TABLES: &[TableSpec] = &[
         columns: &[
             Want::short("alias"),
             Want::short("source_url"),
-            Want::short("fetched_at"),
-            Want::long("inputs_schema"),
-            Want::long("outputs_schema"),
+            Want::time("fetched_at"),
+            Want::json("inputs_schema"),
+            Want::json("outputs_schema"),
         ],
         earlier: true,
     },
@@ -132,7 +148,7 @@ pub const TABLES: &[TableSpec] = &[
         columns: &[
             Want::short("id"),
             Want::short("run_id"),
-            Want::short("execution_id"),
+            Want::integer("execution_id"),
             Want::long("prompt"),
             Want::long("allow"),
             Want::short("timeout"),
@@ -150,7 +166,7 @@ pub const TABLES: &[TableSpec] = &[
     TableSpec {
         name: GATE_AUDIT_LOG,
         columns: &[
-            Want::short("id"),
+            Want::integer("id"),
             Want::short("gate_id"),
             Want::short("run_id"),
             Want::short("event_type"),

@@ -130,15 +130,13 @@ impl Drop for Inner {
 /// Returns a requested column with the schema's `'static` name, because the rows are kept longer than the request.
 fn known_want(want: &Want<'_>) -> Result<Want<'static>, DecodeError> {
     let columns = schema::TABLES.iter().flat_map(|table| table.columns);
-    let extra = [Want::short("x_source_execution_id")];
+    let extra = [Want::short(schema::SOURCE_EXECUTION)];
     let mut known = columns.copied().chain(extra);
     let name = known.find(|known| known.column == want.column);
     let name = name.ok_or_else(|| DecodeError::NotFound(format!("column {}", want.column)))?;
     Ok(Want {
         column: name.column,
-        most: want.most,
-        within: want.within,
-        sized: want.sized,
+        ..*want
     })
 }
 

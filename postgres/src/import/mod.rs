@@ -24,7 +24,7 @@ use crate::schema;
 use crate::server::{Lost, Server, int, ints, owned_bytes, text};
 use crate::store::{BEGIN, failure, send};
 use original::{Refused, nul, some, time};
-use rows::{Open, Planned, Row};
+use rows::{Open, Planned};
 
 /// The number of bytes that are sent before the import waits for the server's answers.
 const SENT: usize = 4 << 20;
@@ -152,7 +152,7 @@ impl Import<'_> {
         let refused = Refused {
             table: "run",
             key: "1",
-            of: "true",
+            of: "true".to_owned(),
             bound: Vec::new(),
             originals: some([
                 ("started_at", time(&mut started)),
@@ -259,7 +259,7 @@ impl Import<'_> {
         let mut open = Open::default();
         let mut group = Group::of(self.server);
         for planned in &planned {
-            if let Row::Other(Change::Attachment(file)) = &planned.change {
+            if let Change::Attachment(file) = &planned.change {
                 self.attachment(file)?;
                 continue;
             }
@@ -285,12 +285,6 @@ impl Import<'_> {
 
     fn id(&self, id: i64) -> Option<i64> {
         self.ids.get(&id).copied()
-    }
-
-    /// Returns the database's id of a frame, or else the original id: a run that is recorded only by its state file may
-    /// have frames without a row in `execution`.
-    fn frame(&self, id: i64) -> i64 {
-        self.id(id).unwrap_or(id)
     }
 }
 

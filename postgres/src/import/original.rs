@@ -1,9 +1,12 @@
 //! Replaces values that a column of the schema refuses or changes, and keeps the originals in `x_original` (errata P3,
 //! P11).
 
+use prosescope_core::database::Kind;
 use prosescope_core::time::Stamp;
+use serde_json::Value;
 
 use crate::apply::{Step, any};
+use crate::row::{Cell, Row};
 use crate::server::{owned, owned_bytes, text};
 
 /// The replacement for NUL, which PostgreSQL does not store in a text.
@@ -17,12 +20,47 @@ pub(super) type Original = (&'static str, Vec<u8>);
 pub(super) struct Refused {
     pub(super) table: &'static str,
     pub(super) key: &'static str,
-    pub(super) of: &'static str,
+    pub(super) of: String,
     pub(super) bound: Vec<String>,
     pub(super) originals: Vec<Original>,
 }
 
 impl Refused {
+    /// The refused values of a row of the run itself.
+    pub(super) fn of(row: &Row, originals: Vec<Original>) -> Refused {
+        let mut of = vec!["true".to_owned()];
+        let mut bound = Vec::new();
+        let key = row
+            .key
+            .iter()
+            .filter(|cell| row.table != "run" && cell.column != "run_id");
+        for cell in key {
+            let n = bound.len() + 3;
+            let (column, value) = (cell.column, &cell.value);
+            of.push(match cell.column {
+                "execution_id" => format!("COALESCE(execution_id, -1) = ${n}::bigint"),
+                _ if cell.kind == Kind::Integer => format!("{column} = ${n}::bigint"),
+                _ => format!("{column} = ${n}"),
+            });
+            bound.push(match value {
+                Value::String(text) => text.clone(),
+                Value::Null => "-1".to_owned(),
+                other => other.to_string(),
+            });
+        }
+        Refused {
+            table: row.table,
+            key: match row.table {
+                "run" => "1",
+                "execution" => "id",
+                _ => "x_seq",
+            },
+            of: of.join(" AND "),
+            bound,
+            originals,
+        }
+    }
+
     /// Returns the statements that keep the refused values; they run after the row is written.
     pub(super) fn steps<'a>(&'a self, run: &'a str) -> impl Iterator<Item = Step<'a>> {
         let Refused { table, key, of, .. } = self;
@@ -49,6 +87,23 @@ pub(super) fn some(
     originals
         .filter_map(|(column, bytes)| Some((column, bytes?)))
         .collect()
+}
+
+/// Replaces a value that its column refuses; returns the original if it was replaced.
+pub(super) fn refused_by(cell: &mut Cell) -> Option<Vec<u8>> {
+    let mut value = match &mut cell.value {
+        Value::String(text) => Some(std::mem::take(text)),
+        Value::Object(_) => Some(cell.value.to_string()),
+        _ => return None,
+    };
+    let original = match cell.kind {
+        Kind::Text => value.as_mut().and_then(nul),
+        Kind::Time => time(&mut value),
+        Kind::Json => json(&mut value),
+        Kind::Integer => None,
+    };
+    cell.value = value.into();
+    original
 }
 
 /// Replaces NUL characters in a text; returns the original if there were any.

@@ -3,37 +3,140 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use prosescope_core::write::{BindingRow, Change, ExecutionRow};
+use prosescope_core::database::Kind;
+use prosescope_core::write::Change;
+use serde_json::Value;
 
 use super::Import;
-use super::original::{Refused, json, nul, scope, some, time};
-use super::rows::{Executed, GROUP, Planned, Row};
+use super::original::{Original, Refused, in_place, nul, refused_by, scope, some, time};
+use super::rows::{GROUP, Planned};
+use crate::row::{Cell, Row};
+
+/// Estimated size of a row without its texts, in bytes.
+const ROW: usize = 100;
 
 impl Import<'_> {
     /// Converts a change into a change that PostgreSQL stores.
     pub(super) fn plan(&mut self, mut change: Change) -> Planned {
-        let run = self.run().to_owned();
-        let refused = match &mut change {
-            Change::Execution(_) | Change::Attachment(_) | Change::Audit(_) => None,
-            Change::UpdateExecution(_) => None,
-            Change::Binding(row) => {
-                let originals = [
-                    ("value", nul(&mut row.value)),
-                    ("source_statement", row.source.as_mut().and_then(nul)),
-                    ("updated_at", time_of(&mut row.at)),
-                    ("created_at", time(&mut row.created)),
-                ];
-                row.execution_id = row.execution_id.map(|id| self.frame(id));
-                row.parent_execution_id = row.parent_execution_id.map(|id| self.frame(id));
-                let frame = row.execution_id.unwrap_or(-1);
-                Some(Refused {
-                    table: "bindings",
-                    key: "x_seq",
-                    of: "name = $3 AND COALESCE(execution_id, -1) = $4::bigint",
-                    bound: vec![row.name.clone(), frame.to_string()],
-                    originals: some(originals),
-                })
+        let agent = self.agent(&mut change);
+        if let Change::Gate(row) = &mut change {
+            row.run_id = self.run().to_owned();
+        }
+        if let Change::ResolveGate(row) = &mut change {
+            row.run_id = self.run().to_owned();
+        }
+        let is_agent = agent.is_some();
+        let row = Row::of(self.run(), &change).filter(|_| !is_agent);
+        let Some(mut row) = row else {
+            let refused = agent.filter(|refused| !refused.originals.is_empty());
+            return Planned {
+                change,
+                row: None,
+                shares: None,
+                refused,
+            };
+        };
+        let mut originals = match &change {
+            Change::Execution(_) => self.execution(&change, &mut row),
+            _ => self.frames(&mut row),
+        };
+        // The log's hashes cover its exact bytes, so its values are never replaced.
+        let cells = row.columns.iter_mut().chain(&mut row.first);
+        for cell in cells.filter(|_| !matches!(change, Change::Audit(_))) {
+            let original = refused_by(cell);
+            originals.extend(original.map(|bytes| (cell.column, bytes)));
+        }
+        let shares = self.shares(&change, &row);
+        let refused = (!originals.is_empty()).then(|| Refused::of(&row, originals));
+        Planned {
+            change,
+            row: Some(row),
+            shares,
+            refused,
+        }
+    }
+
+    /// Returns the bytes of a row that can be written in one statement with others: an execution, a row of the log, or a
+    /// small binding without an earlier value that becomes history. If two hashes collide, the binding is written
+    /// separately, which is slower but correct.
+    fn shares(&mut self, change: &Change, row: &Row) -> Option<usize> {
+        let texts = row.columns.iter().filter_map(|cell| cell.value.as_str());
+        let bytes = ROW + texts.map(str::len).sum::<usize>();
+        let shares = match change {
+            Change::Execution(_) | Change::Audit(_) => true,
+            Change::Binding(own) => {
+                let mut hasher = DefaultHasher::new();
+                let frame = row.key.get(1).and_then(|cell| cell.value.as_i64());
+                (&own.name, frame.unwrap_or(-1)).hash(&mut hasher);
+                self.seen.insert(hasher.finish()) && bytes <= GROUP
             }
+            _ => false,
+        };
+        shares.then_some(bytes)
+    }
+
+    /// Gives a row the database's ids of executions. An execution that a gate names and that has no row is kept
+    /// separately; a frame without a row keeps its id.
+    fn frames(&self, row: &mut Row) -> Vec<Original> {
+        let mut lost = Vec::new();
+        let (table, cells) = (row.table, row.key.iter_mut().chain(&mut row.columns));
+        for cell in cells {
+            let Some(id) = cell
+                .value
+                .as_i64()
+                .filter(|_| cell.column.ends_with("execution_id"))
+            else {
+                continue;
+            };
+            let own = self.id(id);
+            if own.is_none() && table == "gates" {
+                lost.push((cell.column, id.to_string().into_bytes()));
+            }
+            cell.value = own.or((table != "gates").then_some(id)).into();
+        }
+        lost
+    }
+
+    /// Gives a row of `execution` the database's ids, and a status that the table accepts (errata P3).
+    fn execution(&mut self, change: &Change, row: &mut Row) -> Vec<Original> {
+        let Change::Execution(own) = change else {
+            return Vec::new();
+        };
+        let id = self.id(own.id).unwrap_or(own.id);
+        let index = own.index.filter(|index| i32::try_from(*index).is_ok());
+        let parent = own.parent.and_then(|parent| self.id(parent));
+        // A parent is normally written before its children. In an odd run it comes later, so the id of the parent is
+        // set after both rows are written.
+        let later = parent.filter(|parent| *parent >= id);
+        self.late.extend(later.map(|parent| (id, parent)));
+        let (word, odd) = in_place(&own.status);
+        let mut set = |column: &str, value: Value| {
+            if let Some(cell) = row.cell(column) {
+                cell.value = value;
+            }
+        };
+        set("statement_index", index.into());
+        set("parent_id", parent.filter(|_| later.is_none()).into());
+        set("status", word.into());
+        set("x_status", odd.into());
+        set("x_source_id", own.id.into());
+        if own.metadata.is_empty() {
+            set("metadata", Value::Null);
+        }
+        row.key = vec![Cell::own("id", Kind::Integer, id)];
+        let odd = |value: Option<i64>| value.map(|value| value.to_string().into_bytes());
+        some([
+            (
+                "statement_index",
+                odd(own.index.filter(|_| index.is_none())),
+            ),
+            ("parent_id", odd(own.parent.filter(|_| parent.is_none()))),
+        ])
+    }
+
+    /// Replaces what the tables of agents refuse; `None` for a change of another table.
+    fn agent(&self, change: &mut Change) -> Option<Refused> {
+        match change {
             Change::Agent(row) => {
                 let originals = [
                     ("scope", scope(&mut row.scope)),
@@ -58,122 +161,12 @@ impl Import<'_> {
                 Some(Refused {
                     table: "agent_segments",
                     key: "id",
-                    of: "agent_name = $3 AND segment_number = $4::bigint",
+                    of: "agent_name = $3 AND segment_number = $4::bigint".to_owned(),
                     bound: vec![row.agent.clone(), row.number.to_string()],
                     originals: some(originals),
                 })
             }
-            Change::Import(row) => {
-                let originals = [
-                    ("fetched_at", time_of(&mut row.fetched)),
-                    ("inputs_schema", json(&mut row.inputs_schema)),
-                    ("outputs_schema", json(&mut row.outputs_schema)),
-                ];
-                Some(Refused {
-                    table: "imports",
-                    key: "x_seq",
-                    of: "alias = $3",
-                    bound: vec![row.alias.clone()],
-                    originals: some(originals),
-                })
-            }
-            Change::Gate(row) => {
-                row.run_id = run;
-                let wanted = row.execution_id;
-                row.execution_id = wanted.and_then(|id| self.id(id));
-                let lost = wanted.filter(|_| row.execution_id.is_none());
-                let originals = [
-                    ("prompt", row.prompt.as_mut().and_then(nul)),
-                    ("on_reject", row.on_reject.as_mut().and_then(nul)),
-                    ("execution_id", lost.map(|id| id.to_string().into_bytes())),
-                ];
-                Some(of_gate(&row.id, originals))
-            }
-            Change::ResolveGate(row) => {
-                row.run_id = run;
-                let comment = row.comment.as_mut().and_then(nul);
-                Some(of_gate(&row.id, [("resolution_comment", comment)]))
-            }
-            Change::Run(row) => {
-                let updated = time_of(&mut row.updated);
-                Some(Refused {
-                    table: "run",
-                    key: "1",
-                    of: "true",
-                    bound: Vec::new(),
-                    originals: some([("updated_at", updated)]),
-                })
-            }
-        };
-        let refused = refused.filter(|refused| !refused.originals.is_empty());
-        match change {
-            Change::Execution(row) => self.execution(row),
-            Change::Binding(row) if self.is_first(&row) => Planned {
-                change: Row::Binding(row),
-                refused,
-            },
-            change => Planned {
-                change: Row::Other(change),
-                refused,
-            },
-        }
-    }
-
-    /// Returns whether a binding can be written in one statement with others: its value is small, and the binding has
-    /// no earlier value that becomes history. If two hashes collide, the binding is written separately, which is slower
-    /// but correct.
-    fn is_first(&mut self, row: &BindingRow) -> bool {
-        let mut hasher = DefaultHasher::new();
-        (&row.name, row.execution_id.unwrap_or(-1)).hash(&mut hasher);
-        self.seen.insert(hasher.finish()) && row.value.len() <= GROUP
-    }
-
-    fn execution(&mut self, row: ExecutionRow) -> Planned {
-        let id = self.id(row.id).unwrap_or(row.id);
-        let (mut text, mut error) = (row.text, row.error);
-        let (mut started, mut completed) = (row.started, row.completed);
-        let index = row.index.filter(|index| i32::try_from(*index).is_ok());
-        let parent = row.parent.and_then(|parent| self.id(parent));
-        let odd = |value: Option<i64>| value.map(|value| value.to_string().into_bytes());
-        let mut metadata =
-            (!row.metadata.is_empty()).then(|| serde_json::Value::Object(row.metadata).to_string());
-        let originals = some([
-            ("statement_text", nul(&mut text)),
-            ("error_message", error.as_mut().and_then(nul)),
-            ("started_at", time(&mut started)),
-            ("completed_at", time(&mut completed)),
-            ("metadata", json(&mut metadata)),
-            (
-                "statement_index",
-                odd(row.index.filter(|_| index.is_none())),
-            ),
-            ("parent_id", odd(row.parent.filter(|_| parent.is_none()))),
-        ]);
-        // A parent is normally written before its children. In an odd run it comes later, so the id of the parent is
-        // set after both rows are written.
-        let later = parent.filter(|parent| *parent >= id);
-        self.late.extend(later.map(|parent| (id, parent)));
-        let refused = Refused {
-            table: "execution",
-            key: "id",
-            of: "id = $3::bigint",
-            bound: vec![id.to_string()],
-            originals,
-        };
-        Planned {
-            refused: Some(refused).filter(|refused| !refused.originals.is_empty()),
-            change: Row::Execution(Executed {
-                id,
-                source: row.id,
-                index,
-                text,
-                status: row.status,
-                started,
-                completed,
-                error,
-                parent: parent.filter(|_| later.is_none()),
-                metadata,
-            }),
+            _ => None,
         }
     }
 }
@@ -185,18 +178,8 @@ fn of_agent<const N: usize>(
     Refused {
         table: "agents",
         key: "x_seq",
-        of: "name = $3",
+        of: "name = $3".to_owned(),
         bound: vec![name.to_owned()],
-        originals: some(originals),
-    }
-}
-
-fn of_gate<const N: usize>(id: &str, originals: [(&'static str, Option<Vec<u8>>); N]) -> Refused {
-    Refused {
-        table: "gates",
-        key: "x_seq",
-        of: "id = $3",
-        bound: vec![id.to_owned()],
         originals: some(originals),
     }
 }

@@ -29,9 +29,6 @@ impl Runs<'_> {
     }
 }
 
-/// The column for [`Gate::source_execution_id`]. Only a store of many runs has this column.
-const SOURCE: &str = "x_source_execution_id";
-
 /// Reads the gates of the chosen run, and the gates whose run is not recorded (errata G11).
 pub(super) fn read_gates(reader: &mut Reader<'_>, runs: &Runs<'_>) -> Vec<Gate> {
     let mut gates: Vec<Gate> = Vec::new();
@@ -40,14 +37,14 @@ pub(super) fn read_gates(reader: &mut Reader<'_>, runs: &Runs<'_>) -> Vec<Gate> 
     let only_run = reader.only_run.take();
     let source = reader
         .table(schema::GATES)
-        .and_then(|table| table.column(SOURCE))
-        .map(|_| Want::short(SOURCE));
+        .and_then(|table| table.column(schema::SOURCE_EXECUTION))
+        .map(|_| Want::short(schema::SOURCE_EXECUTION));
     let columns = schema::table_spec(schema::GATES).map_or(&[][..], |spec| spec.columns);
     let columns: Vec<Want<'static>> = columns.iter().copied().chain(source).collect();
     reader.scan_some(schema::GATES, &columns, |cells| {
         let mut gate = fields::gate(cells);
         if source.is_some() {
-            gate.source_execution_id = cells.int(SOURCE);
+            gate.source_execution_id = cells.int(schema::SOURCE_EXECUTION);
         }
         if runs.elsewhere(gate.run_id.as_deref()) {
             return;

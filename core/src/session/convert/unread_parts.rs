@@ -105,7 +105,7 @@ impl Carry<'_, '_> {
         let Some(found) = db.table(table).ok().filter(|_| db.holds_many_runs()) else {
             return false;
         };
-        if column == "run_id" {
+        if column == "run_id" || column == schema::SOURCE_EXECUTION {
             return true;
         }
         let scan = Scan {
