@@ -5,7 +5,7 @@
 //! assert_eq!(segment_number("captain", "captain-003.md"), Some(3));
 //! let read = segment("# Segment 003\n\ntimestamp: 2026-01-15T14:32:15Z\nprompt: \"Review\"\n\n## Summary\n\n- fine\n");
 //! assert_eq!(read.prompt.as_deref(), Some("Review"));
-//! assert_eq!(read.summary.as_deref(), Some("## Summary\n\n- fine"));
+//! assert_eq!(read.summary.as_deref(), Some("- fine"));
 //! ```
 
 use super::state_md::lines::heading;
@@ -24,7 +24,7 @@ pub struct SegmentFile {
     pub timestamp: Option<Stamp>,
     /// The agent's prompt.
     pub prompt: Option<Text>,
-    /// The whole text after the header.
+    /// The whole text after the header, without its heading `## Summary`.
     pub summary: Option<Text>,
 }
 
@@ -99,7 +99,13 @@ pub fn segment(text: &str) -> SegmentFile {
         }
         rest = after;
     }
-    let rest = rest.trim_start_matches(['\n', '\r']).trim_end();
+    let mut rest = rest.trim_start_matches(['\n', '\r']).trim_end();
+    if let Some((2, title)) = heading(rest.lines().next().unwrap_or_default())
+        && title.trim().eq_ignore_ascii_case("summary")
+    {
+        let (_, below) = rest.split_once('\n').unwrap_or_default();
+        rest = below.trim_start_matches(['\n', '\r']);
+    }
     read.summary = (!rest.is_empty()).then(|| rest.into());
     read
 }
@@ -169,7 +175,7 @@ mod tests {
             Some(1),
             "2026-01-15T14:32:15Z",
             "Review the findings",
-            "## Summary\n\n- a",
+            "- a",
         );
         check(
             "# Segment 1000\r\nprompt: two\r\n  lines\r\n\r\nDone: all\r\n",

@@ -28,7 +28,7 @@ pub fn write(row: &SegmentRow) -> String {
     }
     let summary = row.summary.trim();
     if !summary.is_empty() {
-        out.push_str(&format!("\n{summary}\n"));
+        out.push_str(&format!("\n## Summary\n\n{summary}\n"));
     }
     out
 }
