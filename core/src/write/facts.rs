@@ -255,26 +255,6 @@ impl<'s> Facts<'s> {
         }
     }
 
-    /// Returns the lines of a statement with its properties, as the program has them; `None` for a construct, which contains
-    /// other statements.
-    pub(super) fn in_full(&self, statement: u32) -> Option<String> {
-        let listing = self.listing?;
-        let own = listing.get(statement)?;
-        if listing.children(statement).next().is_some() {
-            return None;
-        }
-        let source = self.run.program.source.as_deref()?;
-        let lines = source.lines().take(own.end as usize);
-        let lines: Vec<&str> = lines.skip(own.line.saturating_sub(1) as usize).collect();
-        let first = lines.first()?;
-        let indent = first.len() - first.trim_start().len();
-        let lines = lines.iter().map(|line| match line.get(..indent) {
-            Some(white) if white.trim().is_empty() => line.get(indent..).unwrap_or_default(),
-            _ => line.trim_start(),
-        });
-        Some(lines.collect::<Vec<_>>().join("\n").trim_end().to_owned())
-    }
-
     /// Returns the rows of the run, in order of id.
     pub(super) fn rows(&self) -> &[Execution] {
         &self.run.executions

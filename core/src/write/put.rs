@@ -337,16 +337,6 @@ impl Put {
         let declared = declared(&program, &name, row);
         let source = self.source.clone().or_else(|| written_by(row));
         let source = source.or_else(|| declared.as_ref().map(|(_, text)| text.clone()));
-        // The file of a binding shows the statement with its properties (filesystem.md); a row has its first line.
-        let in_full = || {
-            let statement = row.and_then(|row| program.of_row(row))?;
-            let begins = program.get(statement)?.text.as_str() == source.as_deref()?;
-            facts.in_full(statement).filter(|_| begins)
-        };
-        let source = match facts.style() {
-            Style::Files => in_full().or(source),
-            _ => source,
-        };
         let kind = match (&self.kind, &before, &declared) {
             (Some(word), _, Some((says, text))) if known_kind(word)? != *says => {
                 return Err(WriteError::refused(
