@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::io::{Read, Seek};
 
-use prosescope_core::write::{AttachmentFile, BindingRow, Change, Content, Fault, FaultKind};
+use prosescope_core::write::{AttachmentFile, Change, Content, Fault, FaultKind};
 use serde_json::{Map, Value};
 
 use crate::agents;
@@ -68,67 +68,47 @@ pub(crate) fn any<'a>(sql: impl Into<String>, bound: Vec<Bound<'a>>) -> Step<'a>
     }
 }
 
-/// An SQL expression for the column `metadata` as an object to which keys can be added, even if the column is NULL
-/// (errata X12). A value that is not an object is kept under the key `x_malformed`.
-const OBJECT: &str = "CASE WHEN jsonb_typeof(metadata) = 'object' THEN metadata
-                           WHEN metadata IS NULL THEN '{}'::jsonb
-                           ELSE jsonb_build_object('x_malformed', metadata) END";
-
-/// The same for the metadata of a gate, which is a text.
-const GATE_OBJECT: &str = "COALESCE(nullif(metadata, ''), '{}')::jsonb";
-
-/// Returns the statements for a change. Attachments are written separately; see [`pieces`].
-pub(crate) fn steps<'a>(of: &'a Of, change: &'a Change) -> Vec<Step<'a>> {
+/// Returns the statements that write the row of a change. Attachments have no row and are written separately; see
+/// [`pieces`].
+pub(crate) fn steps<'a>(of: &'a Of, change: &'a Change, row: &'a Row) -> Vec<Step<'a>> {
+    let run = of.run().unwrap_or_default();
+    let one = |(sql, bound)| step(sql, bound);
     match change {
-        Change::Agent(row) => vec![agents::agent(
+        Change::Attachment(_) => Vec::new(),
+        Change::Agent(own) => vec![agents::agent(
             of,
-            &row.agent,
-            &row.scope,
-            &row.created,
-            &row.updated,
+            &own.agent,
+            &own.scope,
+            &own.created,
+            &own.updated,
         )],
-        Change::Memory(row) => agents::memory(of, row),
-        Change::Segment(row) => agents::segment(of, row),
-        _ => {
-            let run = of.run().unwrap_or_default();
-            let row = Row::of(run, change);
-            row.map_or_else(Vec::new, |row| row_steps(run, change, &row))
-        }
-    }
-}
-
-/// Returns the statements that write the row of a change of the run itself.
-pub(crate) fn row_steps<'a>(run: &'a str, change: &'a Change, row: &Row) -> Vec<Step<'a>> {
-    let of = |(sql, bound)| step(sql, bound);
-    let none = Map::new();
-    match change {
+        Change::Memory(own) => agents::memory(of, own),
+        Change::Segment(own) => agents::segment(of, own),
         Change::Execution(own) => {
             let started = own.started.as_deref();
             let error = own.error.as_deref();
             let event = event(run, own.id, &own.status, started, &own.metadata, error);
-            vec![of(row.insert(run, None)), event]
+            vec![one(row.insert(run, None)), event]
         }
         Change::UpdateExecution(own) => {
             let at = own.completed.as_ref().and_then(Option::as_deref);
             let error = own.error.as_ref().and_then(Option::as_deref);
             let event = event(run, own.id, own.word(), at, &own.metadata, error);
-            let metadata = (&own.metadata, OBJECT, "");
-            vec![of(row.update(run, metadata, "")), event]
+            vec![one(row.update(run, &own.metadata, "")), event]
         }
         // A binding's earlier value is kept as history (errata B6).
-        Change::Binding(own) => {
+        Change::Binding(_) => {
             let unique = "name, run_id, COALESCE(execution_id, -1)";
-            vec![history(run, own, row), of(row.insert(run, Some(unique)))]
+            vec![history(run, row), one(row.insert(run, Some(unique)))]
         }
-        Change::Import(_) => vec![of(row.insert(run, Some("alias, run_id")))],
+        Change::Import(_) => vec![one(row.insert(run, Some("alias, run_id")))],
         // The statement decides only a pending gate, although the plan has checked that too (errata G3).
         Change::ResolveGate(own) => {
-            let metadata = (&own.metadata, GATE_OBJECT, "::text");
             let pending = " AND lower(btrim(status)) = 'pending'";
-            vec![of(row.update(run, metadata, pending))]
+            vec![one(row.update(run, &own.metadata, pending))]
         }
-        Change::Run(_) => vec![of(row.update(run, (&none, OBJECT, ""), ""))],
-        _ => vec![of(row.insert(run, None))],
+        Change::Run(_) => vec![one(row.update(run, &Map::new(), ""))],
+        Change::Gate(_) | Change::Audit(_) => vec![one(row.insert(run, None))],
     }
 }
 
@@ -160,16 +140,17 @@ fn event<'a>(
 }
 
 /// Returns the statement that keeps a binding's present value.
-fn history<'a>(run: &'a str, binding: &'a BindingRow, row: &Row) -> Step<'a> {
+fn history<'a>(run: &'a str, row: &'a Row) -> Step<'a> {
     let mut bound = Vec::new();
     let key = row.only(run, &mut bound);
-    bound.push(text(&*binding.at));
+    let mut cells = row.columns.iter();
+    let updated = cells.find(|cell| cell.column == "updated_at");
+    let at = updated.map_or("NULL".to_owned(), |cell| cell.place(&mut bound));
     let columns = "run_id, name, execution_id, kind, source_statement, created_at, updated_at, attachment_path, value";
     any(
         format!(
             "INSERT INTO openprose.x_binding_history ({columns}, replaced_at)
-             SELECT {columns}, {} FROM openprose.bindings WHERE {key} FOR UPDATE",
-            time(bound.len())
+             SELECT {columns}, {at} FROM openprose.bindings WHERE {key} FOR UPDATE"
         ),
         bound,
     )

@@ -20,77 +20,55 @@ pub(crate) fn at_once<'a>() -> Step<'a> {
 }
 
 /// Returns the statements that compare each changed row with the last change of this row.
-pub(crate) fn of_all<'a>(of: &'a Of, changes: &'a [Change]) -> Vec<Step<'a>> {
-    let run = of.run().unwrap_or_default();
+pub(crate) fn of_all<'a>(of: &'a Of, rows: &'a [(&'a Change, Row)]) -> Vec<Step<'a>> {
     let mut seen = HashSet::new();
-    let mut last: Vec<&Change> = changes.iter().rev().collect();
-    last.retain(|change| match change.stored(run) {
-        // The first two columns of the key identify a row. The key of a gate's decision has more columns than the key
-        // of the change that created the gate.
-        Some(row) => seen.insert((
-            row.table,
-            format!("{:?}", row.key.iter().take(2).collect::<Vec<_>>()),
-        )),
-        None => false,
-    });
-    last.iter()
-        .rev()
-        .filter_map(|change| row(of, change))
+    let mut last: Vec<_> = rows.iter().rev().collect();
+    last.retain(|(_, row)| seen.insert((row.table, format!("{:?}", row.key))));
+    let last = last.into_iter().rev();
+    last.map(|(change, row)| self::row(of, change, row))
         .collect()
 }
 
-/// Returns the statement that compares a row with a change; `None` for a change without a row, such as an attachment.
-pub(crate) fn row<'a>(of: &'a Of, change: &'a Change) -> Option<Step<'a>> {
-    let row = Row::of(of.run().unwrap_or_default(), change)?;
-    Some(of_row(of, change, row))
-}
-
-/// Returns the statement that compares the row of a change.
-pub(crate) fn of_row<'a>(of: &'a Of, change: &'a Change, mut row: Row) -> Step<'a> {
+/// Returns the statement that compares the stored row with the row of a change.
+pub(crate) fn row<'a>(of: &'a Of, change: &'a Change, row: &'a Row) -> Step<'a> {
     let mut bound = Vec::new();
-    let agent = match change {
-        Change::Agent(own) => Some(&own.agent),
-        Change::Memory(own) => Some(&own.agent),
-        Change::Segment(own) => Some(&own.agent),
-        _ => None,
+    let (agent, metadata) = match change {
+        Change::Agent(own) => (Some(&own.agent), None),
+        Change::Memory(own) => (Some(&own.agent), None),
+        Change::Segment(own) => (Some(&own.agent), None),
+        Change::UpdateExecution(own) => (None, Some(&own.metadata)),
+        Change::ResolveGate(own) => (None, Some(&own.metadata)),
+        _ => (None, None),
     };
-    let only = match agent {
-        Some(name) => {
+    let only = match (agent, row.key.split_first()) {
+        // The name under which an agent is stored tells whose it is.
+        (Some(name), Some((first, rest))) => {
             bound.extend([agents::stored(of, name), of.key()]);
-            let mut only = String::new();
-            for (nth, cell) in row.key.drain(..).enumerate() {
-                only += &match nth {
-                    0 => format!("{} = $1 AND {}", cell.column, agents::whose(of)),
-                    _ => format!(" AND {}", cell.same(&mut bound)),
-                };
+            let mut only = format!("{} = $1 AND {}", first.column, agents::whose(of));
+            for cell in rest {
+                only += &format!(" AND {}", cell.same(&mut bound));
             }
             only
         }
-        None => row.only(of.run().unwrap_or_default(), &mut bound),
+        _ => row.only(of.run().unwrap_or_default(), &mut bound),
     };
-    // An agent that was registered earlier stays unchanged, so its columns may differ from this change.
-    if matches!(change, Change::Agent(_)) {
-        row.columns.clear();
-    }
+    let is_compared = |column| match change {
+        // An agent that was registered earlier stays unchanged, so its columns may differ from this change.
+        Change::Agent(_) => false,
+        _ => column != "run_id",
+    };
     // The frame of a root's binding is compared, too: its row may have -1 instead of NULL.
     let frame = row.key.iter().filter(|cell| cell.column == "execution_id");
     let cells = frame.chain(&row.columns);
-    let cells = cells.filter(|cell| cell.column != "run_id");
-    let mut columns: Vec<(&'static str, String)> = cells
+    let cells = cells.filter(|cell| is_compared(cell.column));
+    let mut columns: Vec<_> = cells
         .map(|cell| (cell.column, cell.same(&mut bound)))
         .collect();
-    let kept = match change {
-        Change::UpdateExecution(update) => Some(&update.metadata),
-        Change::ResolveGate(decision) => Some(&decision.metadata),
-        _ => None,
-    };
     // The metadata contains at least the keys that were set.
-    if let Some(object) = kept.filter(|object| !object.is_empty()) {
+    if let Some(object) = metadata.filter(|object| !object.is_empty()) {
         bound.push(owned(Value::Object(object.clone()).to_string()));
-        let same = format!(
-            "metadata::jsonb = metadata::jsonb || ${}::jsonb",
-            bound.len()
-        );
+        let n = bound.len();
+        let same = format!("metadata::jsonb = metadata::jsonb || ${n}::jsonb");
         columns.push(("metadata", same));
     }
     if columns.is_empty() {
@@ -134,6 +112,7 @@ mod tests {
     use prosescope_core::write::{BindingRow, RunChange};
 
     use super::*;
+    use crate::row::rows_of;
 
     #[test]
     fn of_several_changes_of_a_row_the_last_is_compared() {
@@ -153,7 +132,8 @@ mod tests {
             })
         };
         let changes = [run(), binding("1"), binding("2"), run()];
-        let steps = of_all(&of, &changes);
+        let rows = rows_of("r", &changes);
+        let steps = of_all(&of, &rows);
         let tables: Vec<&str> = steps
             .iter()
             .filter_map(|step| match &step.check {

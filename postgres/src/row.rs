@@ -38,8 +38,17 @@ const STATUSES: [&str; 4] = ["running", "completed", "failed", "interrupted"];
 /// The words that the column `bindings.kind` accepts.
 const KINDS: [&str; 4] = ["input", "output", "let", "const"];
 
+/// An SQL expression for the column `metadata` as an object to which keys can be added, even if the column is NULL
+/// (errata X12). A value that is not an object is kept under the key `x_malformed`.
+const OBJECT: &str = "CASE WHEN jsonb_typeof(metadata) = 'object' THEN metadata
+                           WHEN metadata IS NULL THEN '{}'::jsonb
+                           ELSE jsonb_build_object('x_malformed', metadata) END";
+
+/// The same for the metadata of a gate, which is a text.
+const GATE_OBJECT: &str = "COALESCE(nullif(metadata, ''), '{}')::jsonb";
+
 impl Cell {
-    /// A column of Prosescope's own.
+    /// Returns a column with a value, of a kind that the caller knows.
     pub(crate) fn own(column: &'static str, kind: Kind, value: impl Into<Value>) -> Cell {
         let value = value.into();
         Cell {
@@ -47,6 +56,11 @@ impl Cell {
             kind,
             value,
         }
+    }
+
+    /// Returns the column's name, so that a word of SQL such as `timestamp` is a name, too.
+    fn quoted(&self) -> String {
+        format!("\"{}\"", self.column)
     }
 
     /// Returns the value as a text, or NULL.
@@ -59,9 +73,10 @@ impl Cell {
     }
 
     /// Binds the value; returns the SQL expression for it.
-    fn place(&self, bound: &mut Vec<Bound<'_>>) -> String {
-        bound.push(match self.kind {
-            Kind::Integer => int(self.value.as_i64()),
+    pub(crate) fn place<'a>(&'a self, bound: &mut Vec<Bound<'a>>) -> String {
+        bound.push(match (self.kind, &self.value) {
+            (Kind::Integer, value) => int(value.as_i64()),
+            (_, Value::String(long)) => text(long.as_str()),
             _ => owned(self.text().map(Cow::into_owned)),
         });
         of_kind(self.kind, &format!("${}", bound.len()))
@@ -69,7 +84,7 @@ impl Cell {
 
     /// Binds the value; returns the condition that the stored value is the same. A text is compared character by
     /// character, whatever the column's type.
-    pub(crate) fn same(&self, bound: &mut Vec<Bound<'_>>) -> String {
+    pub(crate) fn same<'a>(&'a self, bound: &mut Vec<Bound<'a>>) -> String {
         match self.text().filter(|text| text.len() > LONG) {
             Some(long) if self.kind == Kind::Text => {
                 bound.push(owned_bytes(Sha256::digest(long.as_bytes()).to_vec()));
@@ -144,7 +159,11 @@ impl Row {
                 let source = Cell::own("x_source_id", Kind::Integer, Value::Null);
                 row.columns.push(source);
             }
-            Change::ResolveGate(_) => row.columns.splice(0..0, row.key.drain(1..)).for_each(drop),
+            // A gate's id finds its row; the decision is what changes.
+            Change::ResolveGate(_) => {
+                let decision = row.key.split_off(1);
+                row.columns.splice(0..0, decision);
+            }
             Change::UpdateExecution(row_of) if row_of.status.is_some() => {
                 row.columns
                     .push(Cell::own("x_status", Kind::Text, Value::Null));
@@ -165,29 +184,23 @@ impl Row {
         let Some(cell) = self.cell(column) else {
             return;
         };
-        let known = cell
-            .value
-            .as_str()
-            .is_some_and(|word| words.contains(&word));
-        let odd = match known {
-            true => Value::Null,
-            false => std::mem::replace(&mut cell.value, instead.into()),
-        };
-        // An empty text says that no word was recorded.
-        let odd = match odd {
-            Value::Null if !known => "".into(),
-            odd => odd,
-        };
+        // The column of our own is empty if no word was recorded.
+        let word = cell.value.as_str().unwrap_or_default().to_owned();
+        let odd = (!words.contains(&word.as_str())).then_some(word);
+        if odd.is_some() {
+            cell.value = instead.into();
+        }
         self.columns.push(Cell::own(kept, Kind::Text, odd));
     }
 
     /// Returns whether a row has the same table and columns.
     pub(crate) fn is_alike(&self, other: &Row) -> bool {
-        let columns = |row: &Row| row.cells().map(|cell| cell.column).collect::<Vec<_>>();
-        self.table == other.table && columns(self) == columns(other)
+        let own = self.cells().map(|cell| cell.column);
+        let others = other.cells().map(|cell| cell.column);
+        self.table == other.table && own.eq(others)
     }
 
-    fn cells(&self) -> impl Iterator<Item = &Cell> {
+    pub(crate) fn cells(&self) -> impl Iterator<Item = &Cell> {
         self.key.iter().chain(&self.columns).chain(&self.first)
     }
 
@@ -197,27 +210,14 @@ impl Row {
     }
 
     /// Returns the condition that selects the row in its table.
-    pub(crate) fn only<'a>(&self, run: &'a str, bound: &mut Vec<Bound<'a>>) -> String {
-        let mut only = Vec::new();
-        if self.table != "run" {
-            bound.push(text(run));
-            only.push(format!("run_id = ${}", bound.len()));
-        }
-        for cell in self.key.iter().filter(|cell| cell.column != "run_id") {
-            let place = cell.place(bound);
-            // A row of the root may have the `execution_id` NULL or -1 (errata P11).
-            only.push(match cell.column {
-                "execution_id" => format!("COALESCE(execution_id, -1) = COALESCE({place}, -1)"),
-                column => format!("{column} = {place}"),
-            });
-        }
-        only.join(" AND ")
+    pub(crate) fn only<'a>(&'a self, run: &'a str, bound: &mut Vec<Bound<'a>>) -> String {
+        only(self.table, &self.key, run, bound)
     }
 
     /// Returns the statement that adds the row. With `conflict`, the columns of the unique index, an existing row gets
     /// the new values.
     pub(crate) fn insert<'a>(
-        &self,
+        &'a self,
         run: &'a str,
         conflict: Option<&str>,
     ) -> (String, Vec<Bound<'a>>) {
@@ -249,13 +249,13 @@ impl Row {
         (sql, bound)
     }
 
-    /// Returns the statement that changes the row, if `only` holds, too. The keys in `metadata` are set, and its other
-    /// keys stay; `before` is the expression for the metadata as an object.
+    /// Returns the statement that changes the row, if the condition `also` holds, too. The keys in `metadata` are set, and
+    /// the other keys of the column stay.
     pub(crate) fn update<'a>(
-        &self,
+        &'a self,
         run: &'a str,
-        (metadata, before, after): (&Map<String, Value>, &str, &str),
-        only: &str,
+        metadata: &Map<String, Value>,
+        also: &str,
     ) -> (String, Vec<Bound<'a>>) {
         let mut bound = Vec::new();
         let key = self.only(run, &mut bound);
@@ -265,20 +265,50 @@ impl Row {
         }
         if !metadata.is_empty() {
             bound.push(owned(Value::Object(metadata.clone()).to_string()));
-            set.push(format!(
-                "metadata = ({before} || ${}::jsonb){after}",
-                bound.len()
-            ));
+            let n = bound.len();
+            set.push(match self.table {
+                "gates" => format!("metadata = ({GATE_OBJECT} || ${n}::jsonb)::text"),
+                _ => format!("metadata = ({OBJECT}) || ${n}::jsonb"),
+            });
         }
+        // The row must be there, even if nothing of it changes.
         if set.is_empty() {
             set.push("id = id".to_owned());
         }
         let (table, set) = (self.table, set.join(", "));
-        (
-            format!("UPDATE openprose.{table} SET {set} WHERE {key}{only}"),
-            bound,
-        )
+        let sql = format!("UPDATE openprose.{table} SET {set} WHERE {key}{also}");
+        (sql, bound)
     }
+}
+
+/// Returns the changes that write rows, each with its row.
+pub(crate) fn rows_of<'a>(run: &str, changes: &'a [Change]) -> Vec<(&'a Change, Row)> {
+    let rows = changes.iter();
+    rows.filter_map(|change| Some((change, Row::of(run, change)?)))
+        .collect()
+}
+
+/// Returns the condition that selects the row of a run with this key.
+pub(crate) fn only<'a>(
+    table: &str,
+    key: &'a [Cell],
+    run: &'a str,
+    bound: &mut Vec<Bound<'a>>,
+) -> String {
+    let mut only = Vec::new();
+    if table != "run" {
+        bound.push(text(run));
+        only.push(format!("run_id = ${}", bound.len()));
+    }
+    for cell in key.iter().filter(|cell| cell.column != "run_id") {
+        let place = cell.place(bound);
+        // A row of the root may have the `execution_id` NULL or -1 (errata P11).
+        only.push(match cell.column {
+            "execution_id" => format!("COALESCE(execution_id, -1) = COALESCE({place}, -1)"),
+            column => format!("{column} = {place}"),
+        });
+    }
+    only.join(" AND ")
 }
 
 /// Returns the statement that adds rows of one table with the same columns, and compares the stored rows with the
@@ -288,52 +318,34 @@ pub(crate) fn insert_many<'a>(
     rows: &[&'a Row],
 ) -> Option<(Vec<&'static str>, String, Vec<Bound<'a>>)> {
     let row = rows.first()?;
-    let cells: Vec<&Cell> = row.cells().collect();
     let mut bound = vec![text(run)];
-    for nth in 0..cells.len() {
-        let nth = |row: &&'a Row| row.cells().nth(nth);
-        let column = rows.iter().filter_map(nth);
-        bound.push(match cells.get(bound.len() - 1).map(|cell| cell.kind) {
-            Some(Kind::Integer) => ints(column.map(|cell| cell.value.as_i64())),
+    let (mut names, mut values, mut places) = (Vec::new(), Vec::new(), Vec::new());
+    for (nth, cell) in row.cells().enumerate() {
+        let column = rows.iter().filter_map(|row| row.cells().nth(nth));
+        bound.push(match cell.kind {
+            Kind::Integer => ints(column.map(|cell| cell.value.as_i64())),
             _ => texts(column.map(Cell::text)),
         });
+        let name = cell.quoted();
+        values.push(format!("{} AS {name}", of_kind(cell.kind, &name)));
+        places.push(format!("${}", bound.len()));
+        names.push(name);
     }
     bound.push(int(i64::try_from(rows.len()).unwrap_or(i64::MAX)));
-    let name = |cell: &&Cell| format!("\"{}\"", cell.column);
-    let names = cells.iter().map(name).collect::<Vec<_>>().join(", ");
-    let values = cells.iter().map(|cell| {
-        let name = name(cell);
-        format!("{} AS {name}", of_kind(cell.kind, &name))
-    });
-    let values = values.collect::<Vec<_>>().join(", ");
-    let places: Vec<String> = (2..bound.len()).map(|n| format!("${n}")).collect();
-    let (count, places) = (bound.len(), places.join(", "));
-    let own_run = row.lacks_run();
-    let (run_id, one) = if own_run {
-        ("run_id, ", "$1, ")
-    } else {
-        ("", "")
-    };
     let mut compared = vec![row.key.first()?.column, "run_id"];
     let mut same = vec![
-        format!("count(*) = ${count}"),
+        format!("count(*) = ${}", bound.len()),
         "bool_and(put.run_id::text = $1)".to_owned(),
     ];
-    for cell in row
-        .columns
-        .iter()
-        .chain(&row.first)
-        .filter(|cell| cell.column != "run_id")
-    {
-        let (put, new) = (
-            format!("put.{}", name(&cell)),
-            format!("new.{}", name(&cell)),
-        );
+    let others = row.columns.iter().chain(&row.first);
+    for cell in others.filter(|cell| cell.column != "run_id") {
+        let name = cell.quoted();
+        let is = stored_as(cell.kind, &format!("put.{name}"), &format!("new.{name}"));
         compared.push(cell.column);
-        same.push(format!("bool_and({})", stored_as(cell.kind, &put, &new)));
+        same.push(format!("bool_and({is})"));
     }
     let joined = row.key.iter().map(|cell| {
-        let name = name(&cell);
+        let name = cell.quoted();
         match (cell.kind, cell.column) {
             (Kind::Text, _) => format!("new.{name} = put.{name}::text COLLATE \"C\""),
             (_, "execution_id") => format!("new.{name} IS NOT DISTINCT FROM put.{name}"),
@@ -341,7 +353,12 @@ pub(crate) fn insert_many<'a>(
         }
     });
     let joined = joined.collect::<Vec<_>>().join(" AND ");
-    let (table, same) = (row.table, same.join(", "));
+    let (run_id, one) = match row.lacks_run() {
+        true => ("run_id, ", "$1, "),
+        false => ("", ""),
+    };
+    let (table, names, values) = (row.table, names.join(", "), values.join(", "));
+    let (places, same) = (places.join(", "), same.join(", "));
     let sql = format!(
         "WITH new AS (SELECT {values} FROM unnest({places}) AS new({names})), put AS (
              INSERT INTO openprose.{table} ({run_id}{names}) SELECT {one}{names} FROM new RETURNING *

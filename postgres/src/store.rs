@@ -32,6 +32,7 @@ use crate::hidden::all_rows;
 use crate::of::{Keeper, Of};
 use crate::read::WITHIN;
 use crate::readback;
+use crate::row::rows_of;
 use crate::rows::get;
 use crate::schema;
 use crate::server::{Lost, Server, owned, text, typed};
@@ -258,11 +259,14 @@ impl PostgresStore {
             return server.batch("ROLLBACK").map(|()| None).map_err(failed);
         }
         let of = shelf.of.borrow().clone();
+        let rows = rows_of(of.run().unwrap_or_default(), &changes);
         let mut steps = vec![apply::step(
             LEAVE_TOKEN,
             vec![owned(token.clone()), text(self.run())],
         )];
-        steps.extend(changes.iter().flat_map(|change| apply::steps(&of, change)));
+        for (change, row) in &rows {
+            steps.extend(apply::steps(&of, change, row));
+        }
         if token.ends_with(TIDY) {
             steps.push(apply::any(OLD_TOKENS, vec![text(self.run())]));
         }
@@ -280,7 +284,7 @@ impl PostgresStore {
         }
         guard.extend(steps);
         guard.push(readback::at_once());
-        guard.extend(readback::of_all(&of, &changes));
+        guard.extend(readback::of_all(&of, &rows));
         self.send(server, &guard)?;
         match server.commit() {
             Ok(()) => Ok(None),

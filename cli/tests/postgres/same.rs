@@ -278,7 +278,8 @@ fn what_no_row_records_is_not_recorded_in_postgresql_either() {
         UPDATE run SET started_at = NULL, updated_at = NULL, status = NULL;
         INSERT INTO bindings (name, kind, value, created_at, updated_at) VALUES
             ('neither', 'let', 'v', NULL, NULL), ('created', 'let', 'v', '2026-01-01 10:00:00', NULL),
-            ('updated', 'let', 'v', NULL, '2026-01-01 10:00:00'), ('odd', NULL, 'v', 'once', 'later');
+            ('updated', 'let', 'v', NULL, '2026-01-01 10:00:00'), ('odd', NULL, 'v', 'once', 'later'),
+            ('late', 'let', 'v', NULL, 'later');
         INSERT INTO agents (name, scope, memory, created_at, updated_at) VALUES
             ('neither', 'execution', 'm', NULL, NULL), ('both', 'execution', 'm', '2026-01-01 10:00:00', '2026-01-02 10:00:00'),
             ('bare', 'execution', NULL, '2026-01-01 10:00:00', NULL), ('odd', 'for a week', 'm', 'once', 'later');
@@ -287,7 +288,8 @@ fn what_no_row_records_is_not_recorded_in_postgresql_either() {
         INSERT INTO imports (alias, source_url) VALUES ('a', NULL);
         INSERT INTO x_agent_memory_history (agent_name, memory, updated_at, replaced_at) VALUES ('both', 'earlier', NULL, NULL);
         INSERT INTO x_binding_history (name, kind, value, created_at, updated_at, replaced_at) VALUES
-            ('created', 'let', 'earlier', '2026-01-01 10:00:00', NULL, NULL);";
+            ('created', 'let', 'earlier', '2026-01-01 10:00:00', NULL, NULL),
+            ('late', 'let', 'earlier', NULL, NULL, NULL);";
     let sqlite = |db: &Path, sql: &str| {
         let out = fed(
             Command::new("sqlite3").arg("-batch").arg(db),
@@ -304,7 +306,7 @@ fn what_no_row_records_is_not_recorded_in_postgresql_either() {
         SELECT agent_name, timestamp FROM agent_segments ORDER BY agent_name;
         SELECT alias, source_url, fetched_at FROM imports;
         SELECT agent_name, memory, updated_at FROM x_agent_memory_history;
-        SELECT name, value, created_at, updated_at FROM x_binding_history;";
+        SELECT name, value, created_at, updated_at FROM x_binding_history ORDER BY name;";
     let before = sqlite(&db, tables);
     assert!(there_and_back(&project, &run));
     let back = project

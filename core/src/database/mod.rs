@@ -224,7 +224,7 @@ pub enum Kind {
     Integer,
     /// A time with its zone.
     Time,
-    /// A JSON object.
+    /// JSON.
     Json,
 }
 
@@ -253,12 +253,12 @@ impl<'a> Want<'a> {
         Want::short(column).as_kind(Kind::Integer)
     }
 
-    /// Requests a column that holds a time.
+    /// Requests a column that holds a time, cut at [`SHORT_TEXT`].
     pub(crate) const fn time(column: &'a str) -> Want<'a> {
         Want::short(column).as_kind(Kind::Time)
     }
 
-    /// Requests a column that holds a JSON object.
+    /// Requests a column that holds JSON, cut at [`LONG_TEXT`].
     pub(crate) const fn json(column: &'a str) -> Want<'a> {
         Want::long(column).as_kind(Kind::Json)
     }
@@ -267,7 +267,7 @@ impl<'a> Want<'a> {
         Want { kind, ..self }
     }
 
-    /// Requests a column that holds a name, kind, status or time, cut at [`SHORT_TEXT`].
+    /// Requests a column that holds a name, kind or status, cut at [`SHORT_TEXT`].
     pub(crate) const fn short(column: &'a str) -> Want<'a> {
         Want::of(column, SHORT_TEXT)
     }

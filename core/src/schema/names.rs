@@ -47,8 +47,7 @@ pub struct TableSpec {
 }
 
 impl TableSpec {
-    /// Returns the type of one of the table's columns. The column of Prosescope's own that a change writes holds the number
-    /// of an execution.
+    /// Returns the type of a column; also of [`FRAME_AROUND`], which changes write beside OpenProse's columns.
     pub fn kind(&self, column: &str) -> Kind {
         let mut wants = self.columns.iter();
         match wants.find(|want| want.column == column) {

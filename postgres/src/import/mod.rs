@@ -9,6 +9,7 @@ mod rows;
 
 use std::collections::{BTreeMap, HashSet};
 
+use prosescope_core::database::Kind;
 use prosescope_core::session::{Left, Session, weight};
 use prosescope_core::write::{AttachmentFile, Change, Fault, FaultKind, WriteError};
 use tokio_postgres::error::SqlState;
@@ -19,6 +20,7 @@ use crate::fault;
 use crate::foreign::{self, OF_RUNS};
 use crate::of::Of;
 use crate::readback;
+use crate::row::Cell;
 use crate::rows::get;
 use crate::schema;
 use crate::server::{Lost, Server, int, ints, owned_bytes, text};
@@ -151,9 +153,7 @@ impl Import<'_> {
         let mut source = run.program.source.as_deref().map(str::to_owned);
         let refused = Refused {
             table: "run",
-            key: "1",
-            of: "true".to_owned(),
-            bound: Vec::new(),
+            key: vec![Cell::own("id", Kind::Text, self.run())],
             originals: some([
                 ("started_at", time(&mut started)),
                 ("program_path", path.as_mut().and_then(nul)),
@@ -252,17 +252,16 @@ impl Import<'_> {
 
     fn take(&mut self, changes: Vec<Change>) -> Result<(), WriteError> {
         let bytes = changes.iter().map(weight).sum();
-        let planned: Vec<Planned> = changes
-            .into_iter()
-            .map(|change| self.plan(change))
-            .collect();
+        let mut planned: Vec<Planned> = Vec::with_capacity(changes.len());
+        for change in changes {
+            match change {
+                Change::Attachment(file) => self.attachment(&file)?,
+                change => planned.extend(self.plan(change)),
+            }
+        }
         let mut open = Open::default();
         let mut group = Group::of(self.server);
         for planned in &planned {
-            if let Change::Attachment(file) = &planned.change {
-                self.attachment(file)?;
-                continue;
-            }
             group.add(open.add(&self.of, planned))?;
         }
         group.add(open.close(self.run()))?;

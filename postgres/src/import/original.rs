@@ -6,8 +6,8 @@ use prosescope_core::time::Stamp;
 use serde_json::Value;
 
 use crate::apply::{Step, any};
-use crate::row::{Cell, Row};
-use crate::server::{owned, owned_bytes, text};
+use crate::row::{Cell, only};
+use crate::server::{owned_bytes, text};
 
 /// The replacement for NUL, which PostgreSQL does not store in a text.
 const REPLACED: &str = "\u{fffd}";
@@ -15,67 +15,33 @@ const REPLACED: &str = "\u{fffd}";
 /// A value that the database refuses: its column, and its original bytes.
 pub(super) type Original = (&'static str, Vec<u8>);
 
-/// A row with refused values. `of` is the condition that identifies the row, with the values `bound` from `$3` on;
-/// `key` is the expression for the row's address.
+/// The refused values of the row with a key.
 pub(super) struct Refused {
     pub(super) table: &'static str,
-    pub(super) key: &'static str,
-    pub(super) of: String,
-    pub(super) bound: Vec<String>,
+    pub(super) key: Vec<Cell>,
     pub(super) originals: Vec<Original>,
 }
 
 impl Refused {
-    /// The refused values of a row of the run itself.
-    pub(super) fn of(row: &Row, originals: Vec<Original>) -> Refused {
-        let mut of = vec!["true".to_owned()];
-        let mut bound = Vec::new();
-        let key = row
-            .key
-            .iter()
-            .filter(|cell| row.table != "run" && cell.column != "run_id");
-        for cell in key {
-            let n = bound.len() + 3;
-            let (column, value) = (cell.column, &cell.value);
-            of.push(match cell.column {
-                "execution_id" => format!("COALESCE(execution_id, -1) = ${n}::bigint"),
-                _ if cell.kind == Kind::Integer => format!("{column} = ${n}::bigint"),
-                _ => format!("{column} = ${n}"),
-            });
-            bound.push(match value {
-                Value::String(text) => text.clone(),
-                Value::Null => "-1".to_owned(),
-                other => other.to_string(),
-            });
-        }
-        Refused {
-            table: row.table,
-            key: match row.table {
-                "run" => "1",
-                "execution" => "id",
-                _ => "x_seq",
-            },
-            of: of.join(" AND "),
-            bound,
-            originals,
-        }
-    }
-
     /// Returns the statements that keep the refused values; they run after the row is written.
     pub(super) fn steps<'a>(&'a self, run: &'a str) -> impl Iterator<Item = Step<'a>> {
-        let Refused { table, key, of, .. } = self;
-        let of_run = if *table == "run" { "id" } else { "run_id" };
+        let Refused { table, key, .. } = self;
+        let address = match *table {
+            "run" => "1",
+            "execution" | "agent_segments" => "id",
+            _ => "x_seq",
+        };
         self.originals.iter().map(move |(column, original)| {
+            let mut bound = vec![text(run), owned_bytes(original.clone())];
+            let only = only(table, key, run, &mut bound);
             let sql = format!(
                 "INSERT INTO openprose.x_original (run_id, table_name, key, column_name, bytes, stored)
-                 SELECT $1, '{table}', ({key})::text, '{column}', $2, md5({column}::text)
-                 FROM openprose.{table} WHERE {of_run} = $1 AND {of}
+                 SELECT $1, '{table}', ({address})::text, '{column}', $2, md5({column}::text)
+                 FROM openprose.{table} WHERE {only}
                  ON CONFLICT (run_id, table_name, key, column_name)
                  DO UPDATE SET bytes = excluded.bytes, stored = excluded.stored"
             );
-            let mut all = vec![text(run), owned_bytes(original.clone())];
-            all.extend(self.bound.iter().map(|value| owned(value.clone())));
-            any(sql, all)
+            any(sql, bound)
         })
     }
 }

@@ -4,7 +4,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use prosescope_core::database::Kind;
-use prosescope_core::write::Change;
+use prosescope_core::write::{Change, ExecutionRow};
 use serde_json::Value;
 
 use super::Import;
@@ -16,44 +16,41 @@ use crate::row::{Cell, Row};
 const ROW: usize = 100;
 
 impl Import<'_> {
-    /// Converts a change into a change that PostgreSQL stores.
-    pub(super) fn plan(&mut self, mut change: Change) -> Planned {
-        let agent = self.agent(&mut change);
-        if let Change::Gate(row) = &mut change {
-            row.run_id = self.run().to_owned();
+    /// Converts a change into a change that PostgreSQL stores; `None` for an attachment, which has no row.
+    pub(super) fn plan(&mut self, mut change: Change) -> Option<Planned> {
+        match &mut change {
+            Change::Gate(own) => self.run().clone_into(&mut own.run_id),
+            Change::ResolveGate(own) => self.run().clone_into(&mut own.run_id),
+            _ => {}
         }
-        if let Change::ResolveGate(row) = &mut change {
-            row.run_id = self.run().to_owned();
-        }
-        let is_agent = agent.is_some();
-        let row = Row::of(self.run(), &change).filter(|_| !is_agent);
-        let Some(mut row) = row else {
-            let refused = agent.filter(|refused| !refused.originals.is_empty());
-            return Planned {
-                change,
-                row: None,
-                shares: None,
-                refused,
-            };
-        };
+        let of_agent = agent(&mut change);
+        let mut row = Row::of(self.run(), &change)?;
         let mut originals = match &change {
-            Change::Execution(_) => self.execution(&change, &mut row),
+            Change::Execution(own) => self.execution(own, &mut row),
             _ => self.frames(&mut row),
         };
-        // The log's hashes cover its exact bytes, so its values are never replaced.
-        let cells = row.columns.iter_mut().chain(&mut row.first);
-        for cell in cells.filter(|_| !matches!(change, Change::Audit(_))) {
-            let original = refused_by(cell);
-            originals.extend(original.map(|bytes| (cell.column, bytes)));
+        match of_agent {
+            Some(agents) => originals.extend(agents),
+            // The log's hashes cover its exact bytes, so its values are never replaced.
+            None if matches!(change, Change::Audit(_)) => {}
+            None => {
+                for cell in row.columns.iter_mut().chain(&mut row.first) {
+                    let original = refused_by(cell);
+                    originals.extend(original.map(|bytes| (cell.column, bytes)));
+                }
+            }
         }
-        let shares = self.shares(&change, &row);
-        let refused = (!originals.is_empty()).then(|| Refused::of(&row, originals));
-        Planned {
+        let refused = (!originals.is_empty()).then(|| Refused {
+            table: row.table,
+            key: row.key.clone(),
+            originals,
+        });
+        Some(Planned {
+            shares: self.shares(&change, &row),
             change,
-            row: Some(row),
-            shares,
+            row,
             refused,
-        }
+        })
     }
 
     /// Returns the bytes of a row that can be written in one statement with others: an execution, a row of the log, or a
@@ -98,10 +95,7 @@ impl Import<'_> {
     }
 
     /// Gives a row of `execution` the database's ids, and a status that the table accepts (errata P3).
-    fn execution(&mut self, change: &Change, row: &mut Row) -> Vec<Original> {
-        let Change::Execution(own) = change else {
-            return Vec::new();
-        };
+    fn execution(&mut self, own: &ExecutionRow, row: &mut Row) -> Vec<Original> {
         let id = self.id(own.id).unwrap_or(own.id);
         let index = own.index.filter(|index| i32::try_from(*index).is_ok());
         let parent = own.parent.and_then(|parent| self.id(parent));
@@ -133,55 +127,27 @@ impl Import<'_> {
             ("parent_id", odd(own.parent.filter(|_| parent.is_none()))),
         ])
     }
-
-    /// Replaces what the tables of agents refuse; `None` for a change of another table.
-    fn agent(&self, change: &mut Change) -> Option<Refused> {
-        match change {
-            Change::Agent(row) => {
-                let originals = [
-                    ("scope", scope(&mut row.scope)),
-                    ("created_at", time_of(&mut row.created)),
-                    ("updated_at", time_of(&mut row.updated)),
-                ];
-                Some(of_agent(&row.agent, originals))
-            }
-            Change::Memory(row) => {
-                let originals = [
-                    ("memory", nul(&mut row.memory)),
-                    ("updated_at", time_of(&mut row.at)),
-                ];
-                Some(of_agent(&row.agent, originals))
-            }
-            Change::Segment(row) => {
-                let originals = [
-                    ("prompt", nul(&mut row.prompt)),
-                    ("summary", nul(&mut row.summary)),
-                    ("timestamp", time_of(&mut row.at)),
-                ];
-                Some(Refused {
-                    table: "agent_segments",
-                    key: "id",
-                    of: "agent_name = $3 AND segment_number = $4::bigint".to_owned(),
-                    bound: vec![row.agent.clone(), row.number.to_string()],
-                    originals: some(originals),
-                })
-            }
-            _ => None,
-        }
-    }
 }
 
-fn of_agent<const N: usize>(
-    name: &str,
-    originals: [(&'static str, Option<Vec<u8>>); N],
-) -> Refused {
-    Refused {
-        table: "agents",
-        key: "x_seq",
-        of: "name = $3".to_owned(),
-        bound: vec![name.to_owned()],
-        originals: some(originals),
-    }
+/// Replaces what the tables of agents refuse, and returns the originals; `None` for a change of another table.
+fn agent(change: &mut Change) -> Option<Vec<Original>> {
+    Some(match change {
+        Change::Agent(row) => some([
+            ("scope", scope(&mut row.scope)),
+            ("created_at", time_of(&mut row.created)),
+            ("updated_at", time_of(&mut row.updated)),
+        ]),
+        Change::Memory(row) => some([
+            ("memory", nul(&mut row.memory)),
+            ("updated_at", time_of(&mut row.at)),
+        ]),
+        Change::Segment(row) => some([
+            ("prompt", nul(&mut row.prompt)),
+            ("summary", nul(&mut row.summary)),
+            ("timestamp", time_of(&mut row.at)),
+        ]),
+        _ => return None,
+    })
 }
 
 /// Applies [`time`] to a time as a text, which is empty if the time is unknown.

@@ -17,8 +17,7 @@ pub(super) const GROUP: usize = 1 << 20;
 /// A change in the form that PostgreSQL accepts, and the refused values that are kept separately.
 pub(super) struct Planned {
     pub(super) change: Change,
-    /// The row of a change of the run itself; `None` for agents and attachments.
-    pub(super) row: Option<Row>,
+    pub(super) row: Row,
     /// The bytes of a row that shares a statement with others; `None` for a change with a statement of its own.
     pub(super) shares: Option<usize>,
     pub(super) refused: Option<Refused>,
@@ -43,33 +42,27 @@ impl<'a> Open<'a> {
             shares,
             refused,
         } = planned;
-        let fits = |bytes: usize, row: &Row| {
-            let same = self.rows.first().is_none_or(|first| first.is_alike(row));
-            same && self.bytes + bytes <= GROUP
+        let fits = |bytes: usize| {
+            let alike = self.rows.first().is_none_or(|first| first.is_alike(row));
+            alike && self.bytes + bytes <= GROUP
         };
-        let shared = shares.zip(row.as_ref());
-        let mut steps = match shared.is_some_and(|(bytes, row)| fits(bytes, row)) {
+        let mut steps = match shares.is_some_and(fits) {
             true => Vec::new(),
             false => self.close(run),
         };
         let kept = refused.iter().flat_map(|refused| refused.steps(run));
-        if let Some((bytes, row)) = shared {
-            self.rows.push(row);
-            self.bytes += bytes;
-            self.then.extend(kept);
-            return steps;
-        }
-        match row {
-            Some(row) => {
-                steps.extend(apply::row_steps(run, change, row));
-                steps.push(readback::of_row(of, change, row.clone()));
+        match shares {
+            Some(bytes) => {
+                self.rows.push(row);
+                self.bytes += bytes;
+                self.then.extend(kept);
             }
             None => {
-                steps.extend(apply::steps(of, change));
-                steps.extend(readback::row(of, change));
+                steps.extend(apply::steps(of, change, row));
+                steps.push(readback::row(of, change, row));
+                steps.extend(kept);
             }
         }
-        steps.extend(kept);
         steps
     }
 
