@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use prosescope_core::session::OpenError;
-use prosescope_core::source::SourceError;
-use prosescope_core::view::{CommandError, CommandFailed};
-use prosescope_core::write::{Fault, FaultKind, WriteError};
+use prosescope_core::model::source::SourceError;
+use prosescope_core::pages::session::OpenError;
+use prosescope_core::pages::view::{CommandError, CommandFailed};
+use prosescope_core::record::{Fault, FaultKind, WriteError};
 
 use crate::exit::Exit;
 

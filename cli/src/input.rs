@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read, StdinLock, Write};
 use std::path::Path;
 
-use prosescope_core::write::{Content, LARGE, Staged};
+use prosescope_core::record::{Content, LARGE, Staged};
 
 use crate::error::CliError;
 use crate::exit::Exit;

@@ -39,7 +39,7 @@ mod usage;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
 
-use prosescope_core::render::text::escape;
+use prosescope_core::record::render::text::escape;
 #[cfg(feature = "postgres")]
 use prosescope_postgres as postgres;
 

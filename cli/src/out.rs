@@ -3,8 +3,8 @@
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use prosescope_core::render::text::{escape, escape_json};
-use prosescope_core::view::{CommandFailed, ValueView};
+use prosescope_core::pages::view::{CommandFailed, ValueView};
+use prosescope_core::record::render::text::{escape, escape_json};
 use serde::Serialize;
 
 use crate::error::CliError;

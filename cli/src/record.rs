@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use crate::postgres::{Address, Keeper, PostgresStore};
 use prosescope_core::model::AgentScope;
-use prosescope_core::schema::postgres_location;
-use prosescope_core::write::{At, Fault, Record, RunStore, record};
+use prosescope_core::model::schema::postgres_location;
+use prosescope_core::record::{At, Fault, Record, RunStore, record};
 use prosescope_store::{FolderStore, SqliteStore};
 
 use crate::error::CliError;

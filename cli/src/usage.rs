@@ -9,7 +9,7 @@ use clap::CommandFactory;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use prosescope_core::shell;
+use prosescope_core::model::shell;
 
 use crate::args::wrapped::text_of;
 use crate::args::{self, Cli};

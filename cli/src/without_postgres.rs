@@ -8,12 +8,12 @@ use std::fs::File;
 use std::rc::Rc;
 use std::time::Duration;
 
-use prosescope_core::database::{Database, Limits};
-use prosescope_core::session::Session;
-use prosescope_core::source::{FileEntry, Source, SourceError};
-use prosescope_core::upkeep::doctor::server::{RunSize, ServerFacts};
-use prosescope_core::view::Left;
-use prosescope_core::write::{Fault, FaultKind, RunStore, Work, WriteError};
+use prosescope_core::model::database::{Database, Limits};
+use prosescope_core::model::source::{FileEntry, Source, SourceError};
+use prosescope_core::pages::session::Session;
+use prosescope_core::pages::upkeep::doctor::server::{RunSize, ServerFacts};
+use prosescope_core::pages::view::Left;
+use prosescope_core::record::{Fault, FaultKind, RunStore, Work, WriteError};
 use prosescope_workflow::{Barrier, Filter, Row, Rows, Select, Shape, Tables, Target, Waiting};
 
 /// The address of a server. It has no values, because parsing always fails.

@@ -1,10 +1,12 @@
 //! Tests of the audit chain (errata G7) in the rows of a database: sealing it, reading it back, and changes by other
 //! tools.
 
-use prosescope_core::decode::rows;
-use prosescope_core::gate::audit::{Chain, ChainReport, ChainState, seal, verify, with_chain};
 use prosescope_core::model::AuditEvent;
-use prosescope_core::sqlite::{Guard, Sqlite};
+use prosescope_core::read::decode::rows;
+use prosescope_core::read::gate::audit::{
+    Chain, ChainReport, ChainState, seal, verify, with_chain,
+};
+use prosescope_core::read::sqlite::{Guard, Sqlite};
 use rusqlite::{Connection, params};
 
 const RUN: &str = "20260125-125506-002755";

@@ -5,12 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::rc::Rc;
 
+use prosescope_core::model::source::Source;
 use prosescope_core::model::{Form, RunStatus};
-use prosescope_core::session::{FoundKind, Options, Session, pages, survey};
-use prosescope_core::source::Source;
-use prosescope_core::sqlite::MemorySource;
+use prosescope_core::pages::session::{FoundKind, Options, Session, pages, survey};
+use prosescope_core::read::decode;
+use prosescope_core::read::sqlite::MemorySource;
+use prosescope_core::record::render;
 use prosescope_core::trace::NodeStatus;
-use prosescope_core::{decode, program, render, trace};
+use prosescope_core::{program, trace};
 use prosescope_test_support::{files, needs};
 
 /// The facts about a run that a person finds by reading its files; the decoder must find the same.

@@ -4,13 +4,13 @@
 use std::rc::Rc;
 use std::sync::RwLock;
 
-use prosescope_core::database::Limits;
-use prosescope_core::database::query::{QueryError, ROWS};
-use prosescope_core::query::{self, Unanswered};
-use prosescope_core::schema::STATE_SQL;
-use prosescope_core::session::{Options, Session};
-use prosescope_core::sqlite::MemorySource;
-use prosescope_core::view::QueryView;
+use prosescope_core::model::database::Limits;
+use prosescope_core::model::database::query::{QueryError, ROWS};
+use prosescope_core::model::schema::STATE_SQL;
+use prosescope_core::pages::query::{self, Unanswered};
+use prosescope_core::pages::session::{Options, Session};
+use prosescope_core::pages::view::QueryView;
+use prosescope_core::read::sqlite::MemorySource;
 use rusqlite::Connection;
 
 /// Returns the bytes of a database with a run of two statements and a value; `sql` changes it further.
@@ -55,7 +55,7 @@ static MEMORY: RwLock<()> = RwLock::new(());
 #[track_caller]
 fn texts(session: &Session, sql: &str) -> Vec<String> {
     let view = ask(session, sql).unwrap();
-    let row = |row: &Vec<prosescope_core::view::Cell>| {
+    let row = |row: &Vec<prosescope_core::pages::view::Cell>| {
         let cells: Vec<&str> = row.iter().map(|cell| cell.text.as_str()).collect();
         cells.join("|")
     };
@@ -300,8 +300,8 @@ fn damaged_runs_can_be_asked_without_harm() {
     let cases = prosescope_damage::by_hand().chain(prosescope_damage::databases().step_by(40));
     let mut asked = 0;
     for case in cases.chain(prosescope_damage::folders().step_by(40)) {
-        let source: Rc<dyn prosescope_core::source::Source> = Rc::new(case.in_memory());
-        for found in prosescope_core::session::survey(source.as_ref()).found {
+        let source: Rc<dyn prosescope_core::model::source::Source> = Rc::new(case.in_memory());
+        for found in prosescope_core::pages::session::survey(source.as_ref()).found {
             let options = Options::default();
             let Ok(session) = Session::open(Rc::clone(&source), &found.place, &options) else {
                 continue;

@@ -2,12 +2,12 @@
 
 use std::rc::Rc;
 
-use prosescope_core::query;
-use prosescope_core::session::pages::CompareOptions;
-use prosescope_core::session::{ValueOf, pages};
-use prosescope_core::source::SourceError;
+use prosescope_core::model::source::SourceError;
+use prosescope_core::pages::query;
+use prosescope_core::pages::session::pages::CompareOptions;
+use prosescope_core::pages::session::{ValueOf, pages};
+use prosescope_core::pages::view::Timeline;
 use prosescope_core::trace::NodeId;
-use prosescope_core::view::Timeline;
 use prosescope_share::model::Asked;
 use serde::Serialize;
 

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use prosescope_core::database::{DEADLINE, Limits};
-use prosescope_core::session::pages::{self, Page};
-use prosescope_core::session::{
+use prosescope_core::model::database::{DEADLINE, Limits};
+use prosescope_core::model::source::{Source, SourceError};
+use prosescope_core::pages::session::pages::{self, Page};
+use prosescope_core::pages::session::{
     Found, Listing, OpenError, Options, Session, list_more, list_while,
 };
-use prosescope_core::source::{Source, SourceError};
-use prosescope_core::view::{RunList, Timeline};
+use prosescope_core::pages::view::{RunList, Timeline};
 
 use crate::DeskSource;
 use crate::protocol::{Counters, Opened, Trouble, WorkflowsIn};

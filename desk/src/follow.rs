@@ -4,10 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use prosescope_core::session::{Carried, Found, Listing, Session, list_again, pages};
-use prosescope_core::source::{Source, SourceError};
+use prosescope_core::model::source::{Source, SourceError};
+use prosescope_core::pages::session::{Carried, Found, Listing, Session, list_again, pages};
+use prosescope_core::pages::view::{RunList, RunSummary};
 use prosescope_core::trace::NodeId;
-use prosescope_core::view::{RunList, RunSummary};
 
 use crate::desk::{OpenRun, nothing_found};
 use crate::protocol::{Folds, Followed, Opened, Trouble};

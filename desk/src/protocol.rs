@@ -6,10 +6,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use prosescope_core::session::pages::{self, Page, TraceChoice};
-use prosescope_core::session::{Session, ValueOf};
+use prosescope_core::pages::session::pages::{self, Page, TraceChoice};
+use prosescope_core::pages::session::{Session, ValueOf};
+use prosescope_core::pages::view::{Bar, ModelSize, RunList, RunShared, TracePage, ValueView};
 use prosescope_core::trace::NodeId;
-use prosescope_core::view::{Bar, ModelSize, RunList, RunShared, TracePage, ValueView};
 use prosescope_share::file::Form;
 use prosescope_share::wishes::Wishes;
 use prosescope_workflow::WorkflowSummary;
@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::text::LineOf;
 
 /// A request of the page. `place` is the path of a run or of a database of workflows in the open source (see
-/// [`prosescope_core::view::RunSummary::place`]).
+/// [`prosescope_core::pages::view::RunSummary::place`]).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Request {
@@ -47,7 +47,7 @@ pub enum Request {
     },
     /// Opens the example run contained in the viewer. Answer: an [`Opened`].
     OpenExample,
-    /// Returns a page of a run, as a struct of [`prosescope_core::view`].
+    /// Returns a page of a run, as a struct of [`prosescope_core::pages::view`].
     Page {
         /// The run's path in the open source.
         place: String,
@@ -319,7 +319,7 @@ pub enum Request {
         form: Form,
     },
     /// Returns a run, its failure or a row of its trace as text for a language model, redacted as for sharing: a
-    /// [`ForModel`](prosescope_core::view::ForModel).
+    /// [`ForModel`](prosescope_core::pages::view::ForModel).
     ForModel {
         /// The run's path in the open source.
         place: String,
@@ -658,9 +658,9 @@ impl Trouble {
     }
 }
 
-impl From<prosescope_core::session::OpenError> for Trouble {
-    fn from(error: prosescope_core::session::OpenError) -> Trouble {
-        use prosescope_core::session::OpenError;
+impl From<prosescope_core::pages::session::OpenError> for Trouble {
+    fn from(error: prosescope_core::pages::session::OpenError) -> Trouble {
+        use prosescope_core::pages::session::OpenError;
 
         match error {
             OpenError::Source(error) => error.into(),
@@ -676,9 +676,9 @@ impl From<prosescope_core::session::OpenError> for Trouble {
     }
 }
 
-impl From<prosescope_core::session::pages::NotComparable> for Trouble {
-    fn from(why: prosescope_core::session::pages::NotComparable) -> Trouble {
-        use prosescope_core::session::pages::NotComparable;
+impl From<prosescope_core::pages::session::pages::NotComparable> for Trouble {
+    fn from(why: prosescope_core::pages::session::pages::NotComparable) -> Trouble {
+        use prosescope_core::pages::session::pages::NotComparable;
 
         let next = match &why {
             NotComparable::NoRun(_) => "Choose a run.",
@@ -688,9 +688,9 @@ impl From<prosescope_core::session::pages::NotComparable> for Trouble {
     }
 }
 
-impl From<prosescope_core::query::Unanswered> for Trouble {
-    fn from(error: prosescope_core::query::Unanswered) -> Trouble {
-        use prosescope_core::query::Unanswered;
+impl From<prosescope_core::pages::query::Unanswered> for Trouble {
+    fn from(error: prosescope_core::pages::query::Unanswered) -> Trouble {
+        use prosescope_core::pages::query::Unanswered;
 
         match error {
             Unanswered::Query(error) => Trouble::new(format!("{error}."), error.next()),
@@ -699,9 +699,9 @@ impl From<prosescope_core::query::Unanswered> for Trouble {
     }
 }
 
-impl From<prosescope_core::source::SourceError> for Trouble {
-    fn from(error: prosescope_core::source::SourceError) -> Trouble {
-        use prosescope_core::source::SourceError;
+impl From<prosescope_core::model::source::SourceError> for Trouble {
+    fn from(error: prosescope_core::model::source::SourceError) -> Trouble {
+        use prosescope_core::model::source::SourceError;
 
         let passing = matches!(error, SourceError::Changed(_));
         let (file, cause, next) = match error {
@@ -738,7 +738,7 @@ impl From<prosescope_core::source::SourceError> for Trouble {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use prosescope_core::source::SourceError;
+    use prosescope_core::model::source::SourceError;
 
     #[test]
     fn a_request_survives_the_way_to_the_worker() {

@@ -1,7 +1,7 @@
 //! Searches a run in short steps, one step for each request. The desk answers other requests in between.
 
-use prosescope_core::session::search::{EmptyText, Needle, Search};
-use prosescope_core::view::SearchedRun;
+use prosescope_core::pages::session::search::{EmptyText, Needle, Search};
+use prosescope_core::pages::view::SearchedRun;
 
 use crate::Desk;
 use crate::protocol::Trouble;

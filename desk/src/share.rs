@@ -2,10 +2,10 @@
 
 use std::rc::Rc;
 
-use prosescope_core::session::Session;
-use prosescope_core::source::Source;
-use prosescope_core::time::Stamp;
-use prosescope_core::view::ForModel;
+use prosescope_core::model::source::Source;
+use prosescope_core::model::time::Stamp;
+use prosescope_core::pages::session::Session;
+use prosescope_core::pages::view::ForModel;
 use prosescope_share::copy::Shared;
 use prosescope_share::file::{Form, file};
 use prosescope_share::model::{Asked, for_model};

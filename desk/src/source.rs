@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use prosescope_core::database::Limits;
-use prosescope_core::source::SourceError;
+use prosescope_core::model::database::Limits;
+use prosescope_core::model::source::SourceError;
 use prosescope_share::file::Shareable;
 use prosescope_workflow::Rows;
 
@@ -19,7 +19,7 @@ pub trait DeskSource: Shareable {
     /// Opens the workflow tables of a database; a database without them yields an empty result.
     ///
     /// # Errors
-    /// As for [`prosescope_core::source::Source::database`].
+    /// As for [`prosescope_core::model::source::Source::database`].
     fn workflows(&self, path: &str, limits: &Limits) -> Result<Box<dyn Rows>, SourceError>;
 
     /// Closes the databases until the next request, if their locks could keep other programs from writing. Returns

@@ -1,8 +1,8 @@
 //! Returns values to the page. Of a long value, the page gets the beginning first, then the lines that scroll into
 //! view.
 
-use prosescope_core::session::ValueOf;
-use prosescope_core::session::search::Needle;
+use prosescope_core::pages::session::ValueOf;
+use prosescope_core::pages::session::search::Needle;
 
 use crate::Desk;
 use crate::protocol::{LinesOf, OpenedValue, Trouble};

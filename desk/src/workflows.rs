@@ -1,9 +1,9 @@
 //! Finds the databases of workflows in the open source, and answers requests about them.
 
-use prosescope_core::database::Limits;
-use prosescope_core::source::SourceError;
-use prosescope_core::view::RunList;
-use prosescope_core::write::Fault;
+use prosescope_core::model::database::Limits;
+use prosescope_core::model::source::SourceError;
+use prosescope_core::pages::view::RunList;
+use prosescope_core::record::Fault;
 use prosescope_workflow::page::{self, EventShown, WorkflowPage};
 use prosescope_workflow::{
     EventIds, Rows, Unfit, Wanted, WorkflowStatus, event_ids, events_from, show, summaries,

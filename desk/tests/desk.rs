@@ -5,12 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use prosescope_core::database::{Database, Limits};
-use prosescope_core::issue::Issue;
-use prosescope_core::session::ValueOf;
-use prosescope_core::session::pages::{Page, TraceChoice, TraceOrder};
-use prosescope_core::source::{FileEntry, Source, SourceError};
-use prosescope_core::view::{
+use prosescope_core::model::database::{Database, Limits};
+use prosescope_core::model::issue::Issue;
+use prosescope_core::model::source::{FileEntry, Source, SourceError};
+use prosescope_core::pages::session::ValueOf;
+use prosescope_core::pages::session::pages::{Page, TraceChoice, TraceOrder};
+use prosescope_core::pages::view::{
     BindingsPage, CompareView, ForModel, HitKind, ModelAbout, ModelSize, Overview, QueryTables,
     QueryView, SearchedRun, Timeline, TracePage, TreeRow,
 };

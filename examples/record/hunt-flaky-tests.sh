@@ -2,7 +2,7 @@
 # A finished run, append-only (sqlite.md): an import, a parallel with a retried branch, a loop of two rounds,
 # a retried session, an agent with memory and segments, an attachment, an extension table and column.
 . "$(dirname "$0")/lib.sh"
-schema=$examples/../core/src/schema/state.sql
+schema=$examples/../core/src/model/schema/state.sql
 
 # event LINE TEXT STATUS METADATA [ERROR]: the VM appends what happened. Opening rows carry the time they began,
 # closing ones the time they ended.

@@ -3,7 +3,7 @@
 # pending. The execution rows carry no times, as the document writes them. The reviewer's memory belongs to the
 # project: it lives in agents.db.
 . "$(dirname "$0")/lib.sh"
-schema=$examples/../core/src/schema
+schema=$examples/../core/src/model/schema
 
 # event LINE TEXT STATUS METADATA
 event() {

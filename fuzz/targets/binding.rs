@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use prosescope_core::decode::binding_md;
+use prosescope_core::read::decode::binding_md;
 
 fuzz_target!(|bytes: &[u8]| {
     let _ = binding_md::parse(bytes, true, "result__43");

@@ -4,7 +4,7 @@
 mod run;
 
 use libfuzzer_sys::fuzz_target;
-use prosescope_core::decode::compact_log;
+use prosescope_core::read::decode::compact_log;
 
 const PROGRAM: &[u8] = b"let plan = session \"Plan\"\nparallel:\n  a = session \"A\"\n  b = session \"B\"\nloop until **ok** (max: 5):\n  block implement(task):\n    session \"Impl\"\n";
 

@@ -8,8 +8,8 @@ use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
 use prosescope_core::model::AgentScope;
-use prosescope_core::schema::STATE_SQL;
-use prosescope_core::write::{
+use prosescope_core::model::schema::STATE_SQL;
+use prosescope_core::record::{
     At, Begin, CreateGate, Decision, End, Fail, Insist, Put, Remember, ResolveGate, StatementRef, WriteError, record,
 };
 use prosescope_store::SqliteStore;

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use prosescope_core::session::{Options, Session, pages};
-use prosescope_core::source::Source;
-use prosescope_core::sqlite::MemorySource;
+use prosescope_core::pages::session::{Options, Session, pages};
+use prosescope_core::model::source::Source;
+use prosescope_core::read::sqlite::MemorySource;
 use prosescope_core::trace::NodeId;
 
 /// Opens files as a run and builds the pages that depend on their content.

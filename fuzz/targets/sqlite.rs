@@ -2,9 +2,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use prosescope_core::database::DecodeError;
-use prosescope_core::decode::rows;
-use prosescope_core::sqlite::{self, Guard, Sqlite};
+use prosescope_core::model::database::DecodeError;
+use prosescope_core::read::decode::rows;
+use prosescope_core::read::sqlite::{self, Guard, Sqlite};
 
 fuzz_target!(|bytes: &[u8]| {
     let _ = read(bytes);

@@ -4,9 +4,9 @@
 mod run;
 
 use libfuzzer_sys::fuzz_target;
-use prosescope_core::decode::state_md;
+use prosescope_core::read::decode::state_md;
 use prosescope_core::model::StateFile;
-use prosescope_core::render::state_md::from_state_file;
+use prosescope_core::record::render::state_md::from_state_file;
 
 const PROGRAM: &[u8] = b"let a = session \"A\"\nloop until **ok** (max: 3):\n  let b = session \"B\"\nparallel:\n  c = session \"C\"\n  d = session \"D\"\n";
 

@@ -1,4 +1,4 @@
-// Generated from the doc comments and structs of core/src/view by `cargo xtask docs`: the JSON of `prosescope … --json`.
+// Generated from the doc comments and structs of core/src/pages/view by `cargo xtask docs`: the JSON of `prosescope … --json`.
 // In the JavaScript package, integers from 2^53 on are texts.
 
 /** An agent whose memory is at a path that the program declares. */

@@ -1,8 +1,8 @@
 //! The package's errors: subclasses of `Error` with a `code` for programs and a `hint` for people.
 
-use prosescope_core::session::{ChooseError, OpenError};
-use prosescope_core::source::SourceError;
-use prosescope_core::timeout::TimeoutError;
+use prosescope_core::model::source::SourceError;
+use prosescope_core::model::timeout::TimeoutError;
+use prosescope_core::pages::session::{ChooseError, OpenError};
 use prosescope_share::pack::ShareError;
 use wasm_bindgen::prelude::*;
 

@@ -1,11 +1,13 @@
 //! Exports the package's functions to JavaScript that are not methods of a run.
 
-use prosescope_core::check::report;
-use prosescope_core::issue::Severity;
-use prosescope_core::session::pages;
-use prosescope_core::source;
-use prosescope_core::timeout::Timeout;
-use prosescope_core::view::{CandidateView, CheckedRun, ResolutionView, RuleView, TimeoutView};
+use prosescope_core::model::issue::Severity;
+use prosescope_core::model::source;
+use prosescope_core::model::timeout::Timeout;
+use prosescope_core::pages::check::report;
+use prosescope_core::pages::session::pages;
+use prosescope_core::pages::view::{
+    CandidateView, CheckedRun, ResolutionView, RuleView, TimeoutView,
+};
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
 

@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
-use prosescope_core::session::{ChooseError, Options, Session, choose, list, survey};
-use prosescope_core::source::{FileEntry, Source, left_out};
-use prosescope_core::time::Stamp;
+use prosescope_core::model::source::{FileEntry, Source, left_out};
+use prosescope_core::model::time::Stamp;
+use prosescope_core::pages::session::{ChooseError, Options, Session, choose, list, survey};
 use wasm_bindgen::prelude::*;
 
 use crate::error::Problem;

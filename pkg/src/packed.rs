@@ -4,8 +4,8 @@
 use std::io;
 
 use js_sys::Uint8Array;
-use prosescope_core::issue::Issue;
-use prosescope_core::source::FileEntry;
+use prosescope_core::model::issue::Issue;
+use prosescope_core::model::source::FileEntry;
 use prosescope_share::archive::{Archive, ArchiveError, HEAD, is_zip};
 use prosescope_share::manifest::{self, Sink};
 use prosescope_share::{ReaderAt, page};

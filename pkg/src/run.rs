@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use js_sys::Reflect;
 use prosescope_core::model::Binding;
-use prosescope_core::session::pages::TraceChoice;
-use prosescope_core::session::{Options, Session, ValueOf, pages};
-use prosescope_core::source::SourceError;
+use prosescope_core::model::source::SourceError;
+use prosescope_core::pages::session::pages::TraceChoice;
+use prosescope_core::pages::session::{Options, Session, ValueOf, pages};
 use prosescope_core::trace::NodeId;
 use serde::Serialize;
 use wasm_bindgen::prelude::*;

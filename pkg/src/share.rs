@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use js_sys::{Object, Reflect, Uint8Array};
-use prosescope_core::session::{Options, Session, choose};
-use prosescope_core::source::Source;
-use prosescope_core::time::Stamp;
-use prosescope_core::view::SecretFound;
+use prosescope_core::model::source::Source;
+use prosescope_core::model::time::Stamp;
+use prosescope_core::pages::session::{Options, Session, choose};
+use prosescope_core::pages::view::SecretFound;
 use prosescope_share::copy::{Redactor, Shared};
 use prosescope_share::file::{Form, Shareable as _, file};
 use prosescope_share::pack::{Databases, Made, ShareError};

@@ -4,10 +4,10 @@
 use std::rc::Rc;
 
 use js_sys::{Function, Uint8Array};
-use prosescope_core::database::{Database, Limits};
-use prosescope_core::issue::Issue;
-use prosescope_core::source::{FileEntry, Source, SourceError};
-use prosescope_core::sqlite::Sqlite;
+use prosescope_core::model::database::{Database, Limits};
+use prosescope_core::model::issue::Issue;
+use prosescope_core::model::source::{FileEntry, Source, SourceError};
+use prosescope_core::read::sqlite::Sqlite;
 use prosescope_share::file::Shareable;
 use prosescope_share::pack::{Databases, ShareError};
 use prosescope_vfs::{Files, Mount};

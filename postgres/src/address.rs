@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use percent_encoding::percent_decode_str;
-use prosescope_core::write::{Fault, FaultKind};
+use prosescope_core::record::{Fault, FaultKind};
 use tokio_postgres::config::SslMode;
 use tokio_postgres::{Client, Config};
 use tokio_postgres_rustls::MakeRustlsConnect;

@@ -1,6 +1,6 @@
 //! Stores agents as rows: those of a run, and those of a project or the user, which outlive runs (errata A1, P4, P13).
 
-use prosescope_core::write::{Fault, MemoryRow, SegmentRow, WriteError};
+use prosescope_core::record::{Fault, MemoryRow, SegmentRow, WriteError};
 
 use crate::address::Address;
 use crate::apply::{Step, any, step};

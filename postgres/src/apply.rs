@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::io::{Read, Seek};
 
-use prosescope_core::write::{AttachmentFile, Change, Content, Fault, FaultKind};
+use prosescope_core::record::{AttachmentFile, Change, Content, Fault, FaultKind};
 use serde_json::{Map, Value};
 
 use crate::agents;

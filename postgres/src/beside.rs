@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use prosescope_core::source::{FileEntry, Source, SourceError};
+use prosescope_core::model::source::{FileEntry, Source, SourceError};
 
 /// The folder with attachments, inside a run's folder.
 const ATTACHMENTS: &str = "attachments/";

@@ -1,7 +1,7 @@
 //! Converts errors of a server into messages for a person who reads or records.
 
-use prosescope_core::database::DecodeError;
-use prosescope_core::write::{Fault, FaultKind};
+use prosescope_core::model::database::DecodeError;
+use prosescope_core::record::{Fault, FaultKind};
 use tokio_postgres::Error;
 use tokio_postgres::error::SqlState;
 

@@ -1,6 +1,6 @@
 //! Finds a run in a database by its id or by the beginning of its id.
 
-use prosescope_core::write::Fault;
+use prosescope_core::record::Fault;
 use tokio_postgres::error::SqlState;
 
 use crate::address::Address;

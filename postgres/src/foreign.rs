@@ -4,9 +4,9 @@
 //! Anything else would run with the rights of the writer, and PostgreSQL cannot disable it for one session. Other
 //! tables, views, functions and triggers are left alone.
 
-use prosescope_core::issue::Issue;
-use prosescope_core::schema::{CHECKS, POSTGRES_SQL};
-use prosescope_core::write::WriteError;
+use prosescope_core::model::issue::Issue;
+use prosescope_core::model::schema::{CHECKS, POSTGRES_SQL};
+use prosescope_core::record::WriteError;
 use tokio_postgres::Row;
 use tokio_postgres::error::SqlState;
 

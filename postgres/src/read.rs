@@ -8,9 +8,9 @@ use std::cell::{Cell as Flag, RefCell};
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
-use prosescope_core::database::{CellAt, Database, DecodeError, Found, Limits, Row, Scan};
-use prosescope_core::issue::Issue;
-use prosescope_core::write::Fault;
+use prosescope_core::model::database::{CellAt, Database, DecodeError, Found, Limits, Row, Scan};
+use prosescope_core::model::issue::Issue;
+use prosescope_core::record::Fault;
 
 use crate::address::Address;
 use crate::fault;

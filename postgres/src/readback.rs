@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use prosescope_core::write::Change;
+use prosescope_core::record::Change;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -109,7 +109,7 @@ pub(crate) fn piece<'a>(run: &'a str, path: &'a str, n: i64, bytes: &[u8]) -> St
 
 #[cfg(test)]
 mod tests {
-    use prosescope_core::write::{BindingRow, RunChange};
+    use prosescope_core::record::{BindingRow, RunChange};
 
     use super::*;
     use crate::row::rows_of;

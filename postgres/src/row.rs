@@ -1,12 +1,12 @@
 //! The row that a change writes, with the values that PostgreSQL stores, and the SQL that writes it and compares it.
 //!
-//! The columns and their types are those of [`prosescope_core::schema::TABLES`].
+//! The columns and their types are those of [`prosescope_core::model::schema::TABLES`].
 
 use std::borrow::Cow;
 
-use prosescope_core::database::Kind;
-use prosescope_core::schema::table_spec;
-use prosescope_core::write::Change;
+use prosescope_core::model::database::Kind;
+use prosescope_core::model::schema::table_spec;
+use prosescope_core::record::Change;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
@@ -23,7 +23,7 @@ pub(crate) struct Cell {
     pub(crate) value: Value,
 }
 
-/// A row that a change writes; see [`prosescope_core::change::Stored`].
+/// A row that a change writes; see [`prosescope_core::model::change::Stored`].
 #[derive(Debug, Clone)]
 pub(crate) struct Row {
     pub(crate) table: &'static str,

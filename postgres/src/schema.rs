@@ -1,8 +1,8 @@
 //! Creates and completes the schema `openprose`, and registers a new run in it.
 
 use futures_util::future::join3;
-use prosescope_core::schema::{POSTGRES_SQL, POSTGRES_VERSION};
-use prosescope_core::write::{Fault, FaultKind, WriteError};
+use prosescope_core::model::schema::{POSTGRES_SQL, POSTGRES_VERSION};
+use prosescope_core::record::{Fault, FaultKind, WriteError};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Error, Row};
 

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::TryStreamExt;
 use futures_util::future::join3;
-use prosescope_core::write::Fault;
+use prosescope_core::record::Fault;
 use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Error, Row};

@@ -1,11 +1,11 @@
 //! Describes the tables found in the schema `openprose`: their columns, the order of their rows, and the address of a
 //! row.
 
-use prosescope_core::database::Found;
-use prosescope_core::model::{ColumnInfo, TableInfo};
-use prosescope_core::schema::{
+use prosescope_core::model::database::Found;
+use prosescope_core::model::schema::{
     AGENT_SEGMENTS, AGENTS, FRAME_AROUND, GATES, RUN, SOURCE_EXECUTION, known_column, known_table,
 };
+use prosescope_core::model::{ColumnInfo, TableInfo};
 use tokio_postgres::{Error, Row};
 
 use crate::of::{Keeper, Of, USER};

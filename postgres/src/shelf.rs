@@ -4,11 +4,11 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use prosescope_core::database::{Database, Limits};
+use prosescope_core::model::database::{Database, Limits};
+use prosescope_core::model::source::{FileEntry, Source, SourceError};
 use prosescope_core::model::{AgentScope, Binding};
-use prosescope_core::session::{OpenError, Options, Session};
-use prosescope_core::source::{FileEntry, Source, SourceError};
-use prosescope_core::write::{AgentFact, Fault, FaultKind, Shelf};
+use prosescope_core::pages::session::{OpenError, Options, Session};
+use prosescope_core::record::{AgentFact, Fault, FaultKind, Shelf};
 use tokio_postgres::{Error, Row};
 
 use crate::agents;

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use prosescope_core::database::{Database, DecodeError, Limits};
-use prosescope_core::source::{FileEntry, Source, SourceError};
-use prosescope_core::write::Fault;
+use prosescope_core::model::database::{Database, DecodeError, Limits};
+use prosescope_core::model::source::{FileEntry, Source, SourceError};
+use prosescope_core::record::Fault;
 
 use crate::address::Address;
 use crate::beside::Beside;

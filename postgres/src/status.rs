@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use prosescope_core::schema::{POSTGRES_SQL, POSTGRES_VERSION};
-use prosescope_core::upkeep::doctor::server::{RunSize, ServerFacts};
-use prosescope_core::write::{Fault, WriteError};
+use prosescope_core::model::schema::{POSTGRES_SQL, POSTGRES_VERSION};
+use prosescope_core::pages::upkeep::doctor::server::{RunSize, ServerFacts};
+use prosescope_core::record::{Fault, WriteError};
 use tokio_postgres::error::SqlState;
 
 use crate::address::Address;

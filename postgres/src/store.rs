@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use futures_util::TryStreamExt;
 use futures_util::future::{join_all, join4};
 use prosescope_core::model::Run;
-use prosescope_core::write::{
+use prosescope_core::record::{
     AttachmentFile, Change, Facts, Fault, FaultKind, RunStore, Style, Work, WriteError,
 };
 

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use axum::Json as Answer;
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
-use prosescope_core::write::WriteError;
+use prosescope_core::record::WriteError;
 use prosescope_workflow::{
     Append, Appended, Ask, Cancel, Command, DataSet, Fail, Finish, Heartbeat, Horizon, Input, Json,
     Move, Moved, Note, Prefer, Start, Started, Step, Tables, Turned, find_run, find_workflow,

@@ -15,7 +15,7 @@ use axum::response::{IntoResponse, Response};
 use governor::clock::DefaultClock;
 use governor::state::keyed::DefaultKeyedStateStore;
 use governor::{Quota, RateLimiter};
-use prosescope_core::host::{is_loopback, named_host, without_port};
+use prosescope_core::model::host::{is_loopback, named_host, without_port};
 use subtle::ConstantTimeEq;
 
 use crate::problem::{Problem, SMALLER};

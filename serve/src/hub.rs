@@ -9,7 +9,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use prosescope_core::write::Fault;
+use prosescope_core::record::Fault;
 use prosescope_workflow::{Event, Horizon, Tables, Waiting, events_until};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 

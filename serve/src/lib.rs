@@ -31,7 +31,7 @@ use std::future::Future;
 use std::task::Poll;
 use std::time::Duration;
 
-use prosescope_core::write::Fault;
+use prosescope_core::record::Fault;
 use prosescope_workflow::Tables;
 
 pub use guard::Access;

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use prosescope_core::write::{Fault, FaultKind, WriteError};
+use prosescope_core::record::{Fault, FaultKind, WriteError};
 use prosescope_workflow::Tables;
 use tokio::sync::Semaphore;
 

@@ -2,7 +2,7 @@
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use prosescope_core::write::{Fault, FaultKind, WriteError};
+use prosescope_core::record::{Fault, FaultKind, WriteError};
 use serde::Serialize;
 
 /// The hint of an error about a body that is too large.

@@ -6,8 +6,8 @@ use axum::Json as Answer;
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use prosescope_core::timeout::Timeout;
-use prosescope_core::write::WriteError;
+use prosescope_core::model::timeout::Timeout;
+use prosescope_core::record::WriteError;
 use prosescope_workflow::{
     Events, StuckRun, Turn, Wanted, WorkflowList, WorkflowStatus, WorkflowView, events as page_of,
     find_run, find_workflow, list as listed, run as turn, show, stuck as silent_runs,

@@ -10,7 +10,7 @@ use axum::http::HeaderMap;
 use axum::response::sse;
 use axum::response::{IntoResponse, Response, Sse};
 use futures_util::{SinkExt, Stream, StreamExt, stream};
-use prosescope_core::write::WriteError;
+use prosescope_core::record::WriteError;
 use prosescope_workflow::{Event, Horizon, Rows, Waiting, events_until, find_workflow};
 use serde::Serialize;
 use tokio::sync::mpsc::{Receiver, channel};

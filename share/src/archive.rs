@@ -7,7 +7,7 @@
 use std::io::{self, Read};
 
 use flate2::read::DeflateDecoder;
-use prosescope_core::text::{counted, is_plain_path};
+use prosescope_core::model::text::{counted, is_plain_path};
 use rawzip::{CompressionMethod, RECOMMENDED_BUFFER_SIZE, ReaderAt, ZipLocator};
 
 /// The highest number of entries that a zip may have, equal to the limit for a folder.

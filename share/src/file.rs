@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
-use prosescope_core::source::Source;
-use prosescope_core::view::RunShared;
+use prosescope_core::model::source::Source;
+use prosescope_core::pages::view::RunShared;
 use serde::{Deserialize, Serialize};
 
 use crate::archive::Archive;

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use prosescope_core::issue::Issue;
-use prosescope_core::text::{counted, hex};
-use prosescope_core::time::Stamp;
-use prosescope_core::view::{LeftOutOfShare, LogSealedAnew, SecretsReplaced};
+use prosescope_core::model::issue::Issue;
+use prosescope_core::model::text::{counted, hex};
+use prosescope_core::model::time::Stamp;
+use prosescope_core::pages::view::{LeftOutOfShare, LogSealedAnew, SecretsReplaced};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 

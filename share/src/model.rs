@@ -9,10 +9,10 @@
 
 use std::rc::Rc;
 
-use prosescope_core::session::{FoundKind, Options, Session, pages, survey};
-use prosescope_core::source::Source;
+use prosescope_core::model::source::Source;
+use prosescope_core::pages::session::{FoundKind, Options, Session, pages, survey};
+use prosescope_core::pages::view::{ForModel, ModelSize, ReplacedInText};
 use prosescope_core::trace::NodeId;
-use prosescope_core::view::{ForModel, ModelSize, ReplacedInText};
 use prosescope_redact::Remains;
 
 use crate::file::{Shareable, checked};

@@ -5,10 +5,10 @@ use std::io::{self, Read, Write};
 
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
-use prosescope_core::source::{Source, SourceError};
-use prosescope_core::sqlite::{Rebuild, RebuildError};
-use prosescope_core::text::{bytes, hex};
-use prosescope_core::view::{RunShared, SharedPart};
+use prosescope_core::model::source::{Source, SourceError};
+use prosescope_core::model::text::{bytes, hex};
+use prosescope_core::pages::view::{RunShared, SharedPart};
+use prosescope_core::read::sqlite::{Rebuild, RebuildError};
 use prosescope_redact::Remains;
 use rawzip::{CompressionMethod, ZipArchiveWriter};
 use sha2::{Digest, Sha256};
@@ -141,7 +141,7 @@ pub trait Databases {
     /// If the database cannot be read.
     fn look(&mut self, path: &str, rows: &mut dyn Rebuild) -> Result<(), ShareError>;
 
-    /// Rebuilds a database of the source ([`prosescope_core::sqlite::rebuild`]) and returns its bytes.
+    /// Rebuilds a database of the source ([`prosescope_core::read::sqlite::rebuild`]) and returns its bytes.
     ///
     /// # Errors
     /// If the database cannot be read, or the new one not be written.
@@ -373,7 +373,7 @@ pub fn remains<R: ReaderAt>(
 
 #[cfg(test)]
 mod tests {
-    use prosescope_core::sqlite::MemorySource;
+    use prosescope_core::read::sqlite::MemorySource;
     use prosescope_redact::{Rules, shape};
 
     use super::*;

@@ -3,7 +3,7 @@
 
 use std::io;
 
-use prosescope_core::text::escape;
+use prosescope_core::model::text::escape;
 
 use crate::ReaderAt;
 use crate::dense::{self, Decoder};

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
-use prosescope_core::session::Session;
-use prosescope_core::source::Source;
-use prosescope_core::view::{RunShared, SharedPart};
+use prosescope_core::model::source::Source;
+use prosescope_core::pages::session::Session;
+use prosescope_core::pages::view::{RunShared, SharedPart};
 use prosescope_redact::Names;
 
 use crate::ReaderAt;

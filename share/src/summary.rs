@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::rc::Rc;
 
-use prosescope_core::session::{FoundKind, Options, Session, pages, survey};
-use prosescope_core::source::Source;
+use prosescope_core::model::source::Source;
+use prosescope_core::pages::session::{FoundKind, Options, Session, pages, survey};
 
 /// A page's title, and the text above its viewer.
 #[derive(Debug, Clone, PartialEq, Eq)]

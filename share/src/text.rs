@@ -1,6 +1,6 @@
 //! Redacts a single text as the texts of a run are redacted.
 
-use prosescope_core::view::SecretFound;
+use prosescope_core::pages::view::SecretFound;
 use prosescope_redact::Remains;
 
 use crate::copy::{Place, Redactor};

@@ -18,9 +18,9 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use prosescope_core::database::DecodeError;
-use prosescope_core::issue::Issue;
-use prosescope_core::sqlite::{self, Header};
+use prosescope_core::model::database::DecodeError;
+use prosescope_core::model::issue::Issue;
+use prosescope_core::read::sqlite::{self, Header};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use tempfile::TempDir;

@@ -5,11 +5,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use prosescope_core::database::{Database, Limits};
-use prosescope_core::issue::Issue;
-use prosescope_core::source::{self, FileEntry, Odd, Source, SourceError};
-use prosescope_core::sqlite::Sqlite;
-use prosescope_core::time::Stamp;
+use prosescope_core::model::database::{Database, Limits};
+use prosescope_core::model::issue::Issue;
+use prosescope_core::model::source::{self, FileEntry, Odd, Source, SourceError};
+use prosescope_core::model::time::Stamp;
+use prosescope_core::read::sqlite::Sqlite;
 use prosescope_share::manifest::Verified;
 use prosescope_workflow::SqliteTables;
 use rusqlite::Connection;

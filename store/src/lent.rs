@@ -10,11 +10,11 @@ use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 
 use parking_lot::ReentrantMutex;
-use prosescope_core::database::query::{QueryError, Question};
-use prosescope_core::database::{CellAt, Database, DecodeError, Found, Limits, Row, Scan};
-use prosescope_core::issue::Issue;
-use prosescope_core::sqlite::Sqlite;
-use prosescope_core::view::QueryView;
+use prosescope_core::model::database::query::{QueryError, Question};
+use prosescope_core::model::database::{CellAt, Database, DecodeError, Found, Limits, Row, Scan};
+use prosescope_core::model::issue::Issue;
+use prosescope_core::pages::view::QueryView;
+use prosescope_core::read::sqlite::Sqlite;
 use tempfile::TempDir;
 
 use crate::database::{DatabaseError, Opened, Watch};
@@ -190,7 +190,7 @@ impl Database for Lent {
 
 #[cfg(test)]
 mod tests {
-    use prosescope_core::source::Source as _;
+    use prosescope_core::model::source::Source as _;
     use rusqlite::Connection;
 
     use super::*;

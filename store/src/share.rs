@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{Read, Write as _};
 use std::rc::Rc;
 
-use prosescope_core::sqlite::{Rebuild, rebuild, unbounded};
+use prosescope_core::read::sqlite::{Rebuild, rebuild, unbounded};
 use prosescope_share::file::Shareable;
 use prosescope_share::pack::{Databases, ShareError};
 use rusqlite::Connection;

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use prosescope_core::sqlite::{Guard, guard};
-use prosescope_core::write::{Fault, FaultKind, WriteError};
+use prosescope_core::read::sqlite::{Guard, guard};
+use prosescope_core::record::{Fault, FaultKind, WriteError};
 use prosescope_workflow::{
     Barrier, Filter, Row, Rows, Select, Shape, SqliteTables, Tables, Target, Waiting, Work,
 };

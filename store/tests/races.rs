@@ -14,9 +14,9 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use prosescope_core::model::{AgentScope, FolderForm, Form};
-use prosescope_core::repair::plan;
-use prosescope_core::session::{Options, Session};
-use prosescope_core::write::{At, LARGE, Put, Remember, RunStore, record};
+use prosescope_core::pages::repair::plan;
+use prosescope_core::pages::session::{Options, Session};
+use prosescope_core::record::{At, LARGE, Put, Remember, RunStore, record};
 use prosescope_store::{
     Conversion, Damaged, Disk, FolderStore, Origin, SqliteStore, convert, init_folder, init_sqlite,
     remove_run, run_entries, write_repaired,

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::rc::Rc;
 
-use prosescope_core::check;
-use prosescope_core::repair::{Done, plan};
-use prosescope_core::schema::STATE_SQL;
-use prosescope_core::session::{Options, Session, pages};
-use prosescope_core::view::RuleView;
+use prosescope_core::model::schema::STATE_SQL;
+use prosescope_core::pages::check;
+use prosescope_core::pages::repair::{Done, plan};
+use prosescope_core::pages::session::{Options, Session, pages};
+use prosescope_core::pages::view::RuleView;
 use prosescope_store::{Damaged, Disk, write_repaired};
 use prosescope_test_support::example::{Example, example};
 use rusqlite::Connection;

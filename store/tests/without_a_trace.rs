@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Instant, SystemTime};
 
-use prosescope_core::database::Limits;
-use prosescope_core::decode::rows;
-use prosescope_core::issue::Issue;
 use prosescope_core::model::Run;
-use prosescope_core::schema::STATE_SQL;
-use prosescope_core::source::{Source, SourceError};
+use prosescope_core::model::database::Limits;
+use prosescope_core::model::issue::Issue;
+use prosescope_core::model::schema::STATE_SQL;
+use prosescope_core::model::source::{Source, SourceError};
+use prosescope_core::read::decode::rows;
 use prosescope_store::Disk;
 use prosescope_test_support::needs::skip;
 use prosescope_test_support::work::PATIENCE;
@@ -150,7 +150,7 @@ fn a_wal_header_without_its_wal() {
 /// A writer that ends cleanly removes `-wal` and `-shm`: only a remaining `-shm` shows that rows are missing.
 #[test]
 fn a_wal_that_its_writer_removed_is_no_warning() {
-    use prosescope_core::issue::Severity;
+    use prosescope_core::model::issue::Severity;
     for (parts, severity) in [
         (&[""][..], Severity::Note),
         (&["", "-shm"], Severity::Warning),
@@ -444,7 +444,7 @@ fn a_busy_writer_beside_it() {
                 .issues
                 .iter()
                 .chain(&notes)
-                .filter(|i| i.severity == prosescope_core::issue::Severity::Error)
+                .filter(|i| i.severity == prosescope_core::model::issue::Severity::Error)
                 .collect();
             assert_eq!(broken, [] as [&Issue; 0], "{pragma}");
             assert_eq!(

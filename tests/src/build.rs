@@ -213,7 +213,7 @@ pub fn earlier_schema() -> &'static str {
 
 /// Returns the SQL with which Prosescope creates the tables of sqlite.md, corrected by the errata.
 pub fn state_schema() -> &'static str {
-    include_str!("../../core/src/schema/state.sql")
+    include_str!("../../core/src/model/schema/state.sql")
 }
 
 /// Returns cargo's target folder: the test program is in one of its subfolders.

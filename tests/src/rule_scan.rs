@@ -1,5 +1,5 @@
 //! Finds the rules that the sources use for issues, so that a test can compare them with the registry
-//! (`core/src/check`).
+//! (`core/src/pages/check`).
 //!
 //! A rule's name is a string literal passed to a parameter or field called `rule`: `Issue::warning("name", …)`,
 //! `ledger.note(severity, "name", …)`, `Finding { rule: "name", … }`, `let found = |rule, …|`. If the name is chosen

@@ -15,10 +15,10 @@ mod sqlite;
 
 use std::rc::Rc;
 
-use prosescope_core::database::DecodeError;
-use prosescope_core::issue::Issue;
-use prosescope_core::source::{FileEntry, SourceError};
-use prosescope_core::sqlite::{HEAD, Header, limit, probe, wal_missing};
+use prosescope_core::model::database::DecodeError;
+use prosescope_core::model::issue::Issue;
+use prosescope_core::model::source::{FileEntry, SourceError};
+use prosescope_core::read::sqlite::{HEAD, Header, limit, probe, wal_missing};
 use rusqlite::{Connection, OpenFlags};
 
 /// The length of the header of a `-wal` file in bytes. A file of less than this length contains no pages.
@@ -72,7 +72,7 @@ impl Mount {
         }
     }
 
-    /// Opens a database read-only, as [`prosescope_core::source::Source::database`] requires. The caller must set the
+    /// Opens a database read-only, as [`prosescope_core::model::source::Source::database`] requires. The caller must set the
     /// authorizer on the returned connection.
     ///
     /// # Errors
@@ -118,7 +118,7 @@ impl Mount {
     }
 
     /// Returns an issue if a database in WAL mode lacks its `-wal` file; see
-    /// [`prosescope_core::source::Source::notes`].
+    /// [`prosescope_core::model::source::Source::notes`].
     pub fn notes(&self, path: &str) -> Vec<Issue> {
         let header = self.files.index(path).map(|index| self.header(index));
         match header {

@@ -2,7 +2,7 @@
 
 use std::io::{Cursor, Read};
 
-use prosescope_core::sqlite::{Rebuild, rebuild, unbounded};
+use prosescope_core::read::sqlite::{Rebuild, rebuild, unbounded};
 use prosescope_share::pack::{Databases, ShareError};
 use rusqlite::{Connection, MAIN_DB};
 

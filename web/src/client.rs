@@ -12,7 +12,7 @@ use gloo_events::{EventListener, EventListenerOptions};
 use js_sys::{Array, Function, Object, Reflect};
 use leptos::prelude::request_idle_callback;
 use leptos::task::spawn_local;
-use prosescope_core::session::pages::Page;
+use prosescope_core::pages::session::pages::Page;
 use serde::de::DeserializeOwned;
 use wasm_bindgen::prelude::*;
 use web_sys::{ErrorEvent, Event, MessageEvent, Worker};

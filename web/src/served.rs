@@ -9,7 +9,7 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Blob, EventSource, MessageEvent, RequestInit, Response};
 
-use prosescope_core::view::{CommandFailed, GateView};
+use prosescope_core::pages::view::{CommandFailed, GateView};
 
 use crate::protocol::{Request, Trouble, Verdict};
 

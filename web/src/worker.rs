@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 use gloo_events::EventListener;
 use js_sys::{Array, Object, Reflect, Uint8Array};
-use prosescope_core::session::ValueOf;
+use prosescope_core::pages::session::ValueOf;
 use prosescope_desk::{Desk, DeskSource, Watch};
 use prosescope_share::file::Form;
 use wasm_bindgen::prelude::*;

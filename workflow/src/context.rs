@@ -6,8 +6,8 @@ use serde_json::value::RawValue;
 
 use super::Json;
 use super::json::Members;
-use prosescope_core::time::Stamp;
-use prosescope_core::write::WriteError;
+use prosescope_core::model::time::Stamp;
+use prosescope_core::record::WriteError;
 
 /// The number of messages that the tail keeps, unless the caller chooses another number.
 const TAIL: u32 = 100;

@@ -7,8 +7,8 @@ use super::lifecycle::Action;
 use super::rules::{may, no_run, told, workflow};
 use super::tables::{Change, Command, Facts, Plan, Table, Target, Value};
 use super::{Json, Kind, WorkflowStatus, context};
-use prosescope_core::time::Stamp;
-use prosescope_core::write::WriteError;
+use prosescope_core::model::time::Stamp;
+use prosescope_core::record::WriteError;
 
 /// An event to append.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]

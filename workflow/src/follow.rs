@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::tables::{Filter, Op, Rows, Select, Table, Tables, Value};
 use super::window::AT_ONCE;
 use super::{Event, TurnStatus};
-use prosescope_core::write::{Fault, WriteError};
+use prosescope_core::record::{Fault, WriteError};
 
 /// An open transaction that may still add an event with a smaller id than the newest event.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,7 +84,7 @@ impl Horizon {
             }
         };
         if let Some(UnknownOrder { why, next }) = barrier.unknown.take() {
-            return Err(Fault::new(prosescope_core::write::FaultKind::Damaged, why).hint(next));
+            return Err(Fault::new(prosescope_core::record::FaultKind::Damaged, why).hint(next));
         }
         match barrier.waits.is_empty() {
             true => self.settled = barrier.until,

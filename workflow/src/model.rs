@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Json;
-use prosescope_core::time::Stamp;
+use prosescope_core::model::time::Stamp;
 
 /// Defines an enum whose members have OpenProse's words, such as `active`. Parsing ignores case, because SQLAlchemy
 /// stores the name of the member, such as `ACTIVE`.

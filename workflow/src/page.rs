@@ -8,8 +8,8 @@ use super::json::Members;
 use super::lifecycle::{Action, Allowed, allowed_by_workflow};
 use super::thread::{Part, thread, title};
 use super::{Event, Json, Turn, TurnStatus, Workflow, WorkflowStatus, WorkflowView};
-use prosescope_core::shell;
-use prosescope_core::time::Stamp;
+use prosescope_core::model::shell;
+use prosescope_core::model::time::Stamp;
 
 /// Limit for one text of a page, in bytes; a longer text is cut.
 const MOST: usize = 256 << 10;

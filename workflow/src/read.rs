@@ -7,8 +7,8 @@ use super::rules::{no_run, no_workflow};
 use super::tables::{Op, Row, Rows, Select, Table, Value};
 use super::window::{AT_ONCE, summaries, workflow_ids};
 use super::{Turn, TurnStatus, Workflow, WorkflowStatus};
-use prosescope_core::time::Stamp;
-use prosescope_core::write::{Fault, WriteError};
+use prosescope_core::model::time::Stamp;
+use prosescope_core::record::{Fault, WriteError};
 
 /// The conditions for a list of workflows, and the length of the list.
 #[derive(Debug, Clone, Default)]

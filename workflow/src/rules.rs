@@ -4,7 +4,7 @@
 use super::lifecycle::{Action, Allowed, allowed_by_run, allowed_by_workflow};
 use super::tables::{Facts, Plan};
 use super::{Turn, TurnStatus, Workflow, WorkflowStatus};
-use prosescope_core::write::WriteError;
+use prosescope_core::record::WriteError;
 
 /// Returns a plan that changes nothing and returns `done` to the caller.
 pub(super) fn told<D>(done: D) -> Plan<D> {

@@ -3,8 +3,8 @@
 
 use super::tables::{Change, Filter, Op, Select, Table, Value};
 use super::{Kind, Row, Turn, TurnStatus, Workflow, WorkflowStatus};
-use prosescope_core::time::Stamp;
-use prosescope_core::write::Fault;
+use prosescope_core::model::time::Stamp;
+use prosescope_core::record::Fault;
 
 /// A column of a workflow table.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -4,16 +4,16 @@
 use rusqlite::types::{ToSqlOutput, Value as Bound, ValueRef};
 use rusqlite::{Connection, ToSql, params_from_iter};
 
-use prosescope_core::schema::{OF_WORKFLOWS, WORKFLOWS_SQL};
-use prosescope_core::sqlite::{fit_for_writing, guard};
+use prosescope_core::model::schema::{OF_WORKFLOWS, WORKFLOWS_SQL};
+use prosescope_core::read::sqlite::{fit_for_writing, guard};
 
 use super::{
     Barrier, Column, Dialect, Facts, Filter, Row, Rows, Select, Shape, Statement, Table,
     TableShape, Target, Turn, Value, Waiting, Work, Workflow, label, quoted, time_text,
 };
-use prosescope_core::database::Limits;
-use prosescope_core::source::SourceError;
-use prosescope_core::write::{Fault, FaultKind, WriteError};
+use prosescope_core::model::database::Limits;
+use prosescope_core::model::source::SourceError;
+use prosescope_core::record::{Fault, FaultKind, WriteError};
 
 /// The most bytes of a BLOB that are read; the remaining bytes are left out.
 const SHOWN: usize = 64 << 10;
@@ -27,7 +27,7 @@ pub struct SqliteTables {
 
 impl SqliteTables {
     /// Discovers the existing tables. The caller must have guarded the connection with
-    /// [`prosescope_core::sqlite::guard`].
+    /// [`prosescope_core::read::sqlite::guard`].
     ///
     /// # Errors
     /// The fault of the database.
@@ -38,7 +38,7 @@ impl SqliteTables {
         Ok(tables)
     }
 
-    /// Opens the workflow tables of a database read-only, for [`Source`](prosescope_core::source::Source)s.
+    /// Opens the workflow tables of a database read-only, for [`Source`](prosescope_core::model::source::Source)s.
     ///
     /// # Errors
     /// See [`guard()`]; the error contains `path`.

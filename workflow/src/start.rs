@@ -7,7 +7,7 @@ use super::lifecycle::Action;
 use super::rules::{allowed, is_id, no_workflow, told};
 use super::tables::{Change, Command, Facts, Plan, Select, Table, Target, Value};
 use super::{Json, Turn, TurnStatus, WorkflowStatus};
-use prosescope_core::write::WriteError;
+use prosescope_core::record::WriteError;
 
 /// The command that begins a run. Creates a workflow for the run, if `workflow` is `None`.
 #[derive(Debug, Clone, Default, Deserialize)]

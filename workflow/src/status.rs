@@ -8,7 +8,7 @@ use super::rules::{allowed, may, no_run, no_workflow, told, turn};
 use super::tables::{Change, Command, Facts, Plan, Table, Target, Value};
 use super::turns::Turned;
 use super::{Json, Kind, TurnStatus, WorkflowStatus, context};
-use prosescope_core::write::WriteError;
+use prosescope_core::record::WriteError;
 
 /// The command that changes a workflow's status. Each variant contains the id of the workflow.
 #[derive(Debug, Clone, PartialEq)]

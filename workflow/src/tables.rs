@@ -3,7 +3,7 @@
 
 use super::shape::Shape;
 use super::{Json, Turn, TurnStatus, Workflow};
-use prosescope_core::write::{Fault, FaultKind, WriteError};
+use prosescope_core::record::{Fault, FaultKind, WriteError};
 
 /// A table of workflows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::page::{Message, Shown};
 use super::rules::is_id;
 use super::{Turn, TurnStatus};
-use prosescope_core::time::Stamp;
+use prosescope_core::model::time::Stamp;
 
 /// Limit for a title, in characters.
 const TITLE: usize = 90;

@@ -7,8 +7,8 @@ use super::lifecycle::Action;
 use super::rules::{allowed, may, no_run, told, turn, workflow};
 use super::tables::{Change, Command, Facts, Plan, Table, Target, Value};
 use super::{Json, Turn, TurnStatus, Workflow};
-use prosescope_core::time::Stamp;
-use prosescope_core::write::WriteError;
+use prosescope_core::model::time::Stamp;
+use prosescope_core::record::WriteError;
 
 /// The result of a command on a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

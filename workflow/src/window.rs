@@ -6,7 +6,7 @@ use super::follow::Horizon;
 use super::read::{NEWEST, SUMMARY, Wanted, WorkflowSummary, summarised};
 use super::tables::{Op, Row, Rows, Select, Table, Value};
 use super::{Event, TurnStatus};
-use prosescope_core::write::Fault;
+use prosescope_core::record::Fault;
 
 /// The most ids in one statement: a guarded connection accepts 64 values per statement.
 pub(super) const AT_ONCE: usize = 50;

@@ -1,7 +1,7 @@
 //! Defines the arguments of the commands about gates and their audit log.
 
 use clap::{Args, Subcommand};
-use prosescope_core::run_id::RunId;
+use prosescope_core::model::run_id::RunId;
 
 use super::record::InsistArgs;
 use super::run::{RUN_HELP, RunArgs, RunOption, SAME, one, run_name};

@@ -17,7 +17,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
-use prosescope_core::session::search::Needle;
+use prosescope_core::pages::session::search::Needle;
 
 use gates::{ApproveArgs, AuditArgs, GateCommand, GatesArgs, RejectArgs};
 use record::{
@@ -244,7 +244,7 @@ pub(crate) struct RunsArgs {
     pub(crate) limit: Option<usize>,
 }
 
-/// An order of runs; see [`prosescope_core::session::Order`].
+/// An order of runs; see [`prosescope_core::pages::session::Order`].
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum Sort {
     /// The newest first
@@ -323,7 +323,7 @@ pub(crate) struct TraceArgs {
     pub(crate) sort: TraceSort,
 }
 
-/// An order of rows of the trace; see [`prosescope_core::session::pages::TraceOrder`].
+/// An order of rows of the trace; see [`prosescope_core::pages::session::pages::TraceOrder`].
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum TraceSort {
     /// In the order in which they ran

@@ -1,8 +1,8 @@
 //! Defines the arguments of `prosescope query`.
 
 use clap::Args;
-use prosescope_core::database::query::{MOST_ROWS, ROWS};
-use prosescope_core::query::EXAMPLE;
+use prosescope_core::model::database::query::{MOST_ROWS, ROWS};
+use prosescope_core::pages::query::EXAMPLE;
 
 use super::run::{RUN_HELP, SAME, one, run_name};
 use crate::error::CliError;

@@ -2,10 +2,10 @@ use std::path::PathBuf;
 
 use crate::postgres::{Address, Keeper};
 use prosescope_core::model::{AgentScope, Text};
-use prosescope_core::render::text::escape;
-use prosescope_core::session::OneAgent;
-use prosescope_core::view::{AgentWritten, SegmentText};
-use prosescope_core::write::{AddSegment, Record, Remember};
+use prosescope_core::pages::session::OneAgent;
+use prosescope_core::pages::view::{AgentWritten, SegmentText};
+use prosescope_core::record::render::text::escape;
+use prosescope_core::record::{AddSegment, Record, Remember};
 
 use super::unread;
 use crate::args::record::{AgentArgs, AgentCommand, MemoryCommand, Scope, SegmentCommand};

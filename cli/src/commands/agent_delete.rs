@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 
-use prosescope_core::render::text::escape;
-use prosescope_core::view::AgentDeleted;
+use prosescope_core::pages::view::AgentDeleted;
+use prosescope_core::record::render::text::escape;
 use prosescope_store::{KeptAgent, delete_agent, home_prose, kept_agent};
 
 use crate::args::upkeep::{DeleteAgentArgs, LastingScope};

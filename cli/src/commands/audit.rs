@@ -1,7 +1,9 @@
-use prosescope_core::issue::{Issue, Severity};
-use prosescope_core::session::pages::{AuditFilter, audit_stats, audit_timeouts, longest_first};
-use prosescope_core::session::{Session, pages};
-use prosescope_core::view::RunAudit;
+use prosescope_core::model::issue::{Issue, Severity};
+use prosescope_core::pages::session::pages::{
+    AuditFilter, audit_stats, audit_timeouts, longest_first,
+};
+use prosescope_core::pages::session::{Session, pages};
+use prosescope_core::pages::view::RunAudit;
 
 use super::{ended, no_gate, since, unread};
 use crate::args::gates::{AuditArgs, AuditCommand};

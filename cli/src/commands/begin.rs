@@ -1,7 +1,7 @@
-use prosescope_core::render::text::escape;
-use prosescope_core::shell;
-use prosescope_core::view::{Begun, ExecutionBegun, NextStep, TaskView};
-use prosescope_core::write::{Begin, StatementRef};
+use prosescope_core::model::shell;
+use prosescope_core::pages::view::{Begun, ExecutionBegun, NextStep, TaskView};
+use prosescope_core::record::render::text::escape;
+use prosescope_core::record::{Begin, StatementRef};
 
 use super::brief;
 use super::gate::say_open_names;

@@ -1,5 +1,5 @@
-use prosescope_core::session::pages;
-use prosescope_core::view::Part;
+use prosescope_core::pages::session::pages;
+use prosescope_core::pages::view::Part;
 use serde::Serialize;
 
 use super::unread;
@@ -10,7 +10,7 @@ use crate::exit::Exit;
 use crate::out::Out;
 use crate::{locate, print};
 
-/// The JSON of a [`prosescope_core::view::BindingsPage`]. To save memory, its rows are made in parts while the JSON is
+/// The JSON of a [`prosescope_core::pages::view::BindingsPage`]. To save memory, its rows are made in parts while the JSON is
 /// written.
 #[derive(Serialize)]
 struct Listed<L: Serialize> {

@@ -1,9 +1,9 @@
 use prosescope_core::model::Form;
-use prosescope_core::render::brief::Brief;
-use prosescope_core::render::text::escape;
-use prosescope_core::session::pages;
-use prosescope_core::shell;
-use prosescope_core::view::{ExecutionBegun, Part, TaskView};
+use prosescope_core::model::shell;
+use prosescope_core::pages::session::pages;
+use prosescope_core::pages::view::{ExecutionBegun, Part, TaskView};
+use prosescope_core::record::render::brief::Brief;
+use prosescope_core::record::render::text::escape;
 
 use super::{no_execution, unread};
 use crate::args::record::BriefArgs;

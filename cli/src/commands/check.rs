@@ -1,9 +1,9 @@
 use std::path::Path;
 
-use prosescope_core::check::{report, rule, rules, sarif};
-use prosescope_core::issue::Severity;
-use prosescope_core::session::pages;
-use prosescope_core::view::{CheckReport, CheckedRun};
+use prosescope_core::model::issue::Severity;
+use prosescope_core::pages::check::{report, rule, rules, sarif};
+use prosescope_core::pages::session::pages;
+use prosescope_core::pages::view::{CheckReport, CheckedRun};
 
 use crate::args::{CheckArgs, Level};
 use crate::error::CliError;

@@ -1,12 +1,12 @@
 //! `prosescope check RUN --fix` writes a repaired copy beside the run.
 
-use prosescope_core::session::pages;
+use prosescope_core::pages::session::pages;
 use std::path::PathBuf;
 
 use prosescope_core::model::{FolderForm, Form};
-use prosescope_core::repair::{REPAIRED_NOTES, plan};
-use prosescope_core::view::RunRepaired;
-use prosescope_core::write::{Style, at_text};
+use prosescope_core::pages::repair::{REPAIRED_NOTES, plan};
+use prosescope_core::pages::view::RunRepaired;
+use prosescope_core::record::{Style, at_text};
 use prosescope_store::{Damaged, write_repaired};
 
 use super::unread;

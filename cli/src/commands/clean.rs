@@ -1,10 +1,10 @@
 use std::path::PathBuf;
 
 use crate::postgres::Address;
-use prosescope_core::session::Filter;
-use prosescope_core::upkeep::clean::{Entry, Request, plan};
-use prosescope_core::view::RunsCleaned;
-use prosescope_core::write::Fault;
+use prosescope_core::pages::session::Filter;
+use prosescope_core::pages::upkeep::clean::{Entry, Request, plan};
+use prosescope_core::pages::view::RunsCleaned;
+use prosescope_core::record::Fault;
 use prosescope_store::{remove_leftover, remove_run, run_entries};
 
 use super::{duration, millis};
@@ -82,7 +82,7 @@ pub(super) fn run(args: &CleanArgs, out: &Out) -> Result<Exit, CliError> {
     } else {
         out.text(&print::cleaned(&cleaned.plan, args.yes, out.width))?;
         for line in &cleaned.failed {
-            say(&prosescope_core::render::text::escape(line, false));
+            say(&prosescope_core::record::render::text::escape(line, false));
         }
         if !cleaned.failed.is_empty() {
             say("  → remove the cause, then repeat the command to remove the remaining files");

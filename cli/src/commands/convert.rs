@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use prosescope_core::model::{FolderForm, Form};
-use prosescope_core::session::Left;
-use prosescope_core::view::RunConverted;
+use prosescope_core::pages::session::Left;
+use prosescope_core::pages::view::RunConverted;
 use prosescope_store::{Conversion, Origin, convert, unpack};
 use tempfile::TempDir;
 

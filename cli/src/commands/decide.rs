@@ -1,5 +1,5 @@
-use prosescope_core::view::GateTimedOut;
-use prosescope_core::write::{Decision, ResolveGate, Resolved};
+use prosescope_core::pages::view::GateTimedOut;
+use prosescope_core::record::{Decision, ResolveGate, Resolved};
 
 use crate::args::gates::{ApproveArgs, Decider, RejectArgs};
 use crate::error::CliError;

@@ -1,4 +1,4 @@
-use prosescope_core::session::pages::{self, COMPARED, CompareOptions, NotComparable};
+use prosescope_core::pages::session::pages::{self, COMPARED, CompareOptions, NotComparable};
 
 use super::{ended, unread};
 use crate::args::diff::DiffArgs;

@@ -1,7 +1,7 @@
 use std::fs;
 use std::path::Path;
 
-use prosescope_core::upkeep::doctor::{Facts, State, StoreFacts, judge};
+use prosescope_core::pages::upkeep::doctor::{Facts, State, StoreFacts, judge};
 use prosescope_store::{database_facts, git_facts, sqlite_library, tool};
 
 use crate::error::CliError;

@@ -1,5 +1,5 @@
-use prosescope_core::view::{Ended, ExecutionEnded, LoopRounds};
-use prosescope_core::write::{End, Fail, Insist, Retry, Round, Skip, StatementRef};
+use prosescope_core::pages::view::{Ended, ExecutionEnded, LoopRounds};
+use prosescope_core::record::{End, Fail, Insist, Retry, Round, Skip, StatementRef};
 
 use super::{begin, brief};
 use crate::args::record::{

@@ -215,7 +215,7 @@ impl Follower<'_> {
                 true => {
                     let line = serde_json::to_string(event);
                     let line = line.map_err(|cause| CliError::new(Exit::Io, cause.to_string()))?;
-                    text.push_str(&prosescope_core::render::text::escape_json(&line));
+                    text.push_str(&prosescope_core::record::render::text::escape_json(&line));
                     text.push('\n');
                 }
                 false => text.push_str(&print::event(event)),

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use prosescope_core::model::Form;
-use prosescope_core::session::{Left, Session};
-use prosescope_core::view::RunConverted;
+use prosescope_core::pages::session::{Left, Session};
+use prosescope_core::pages::view::RunConverted;
 
 use crate::error::CliError;
 use crate::{locate, record};

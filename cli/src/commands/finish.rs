@@ -1,7 +1,7 @@
 use prosescope_core::model::RunStatus;
-use prosescope_core::render::text::escape;
+use prosescope_core::record::Finish;
+use prosescope_core::record::render::text::escape;
 use prosescope_core::trace::NodeStatus;
-use prosescope_core::write::Finish;
 
 use crate::args::record::{Ending, FinishArgs};
 use crate::error::CliError;

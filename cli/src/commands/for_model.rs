@@ -1,9 +1,9 @@
 //! `prosescope show RUN --for-model` prints a run as text to paste into a language model.
 
-use prosescope_core::session::{Session, pages};
-use prosescope_core::text::{bytes, count};
+use prosescope_core::model::text::{bytes, count};
+use prosescope_core::pages::session::{Session, pages};
+use prosescope_core::pages::view::{ForModel, ModelSize, Part};
 use prosescope_core::trace::NodeId;
-use prosescope_core::view::{ForModel, ModelSize, Part};
 use prosescope_share::model::{Asked, for_model};
 use prosescope_share::pack::ShareError;
 use prosescope_share::sharing::Sharing;

@@ -1,9 +1,9 @@
 use std::time::{Duration, Instant};
 
-use prosescope_core::render::text::escape;
-use prosescope_core::session::pages;
-use prosescope_core::view::GateOpened;
-use prosescope_core::write::{CreateGate, ViewGate};
+use prosescope_core::pages::session::pages;
+use prosescope_core::pages::view::GateOpened;
+use prosescope_core::record::render::text::escape;
+use prosescope_core::record::{CreateGate, ViewGate};
 
 use super::{duration, no_gate, unread};
 use crate::args::gates::{CreateArgs, GateCommand};

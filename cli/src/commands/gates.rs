@@ -1,6 +1,6 @@
-use prosescope_core::session::pages;
-use prosescope_core::view::{GateTimedOut, GateView};
-use prosescope_core::write::ExpireGates;
+use prosescope_core::pages::session::pages;
+use prosescope_core::pages::view::{GateTimedOut, GateView};
+use prosescope_core::record::ExpireGates;
 
 use super::{duration, ended, millis, unread};
 use crate::args::gates::{GatesArgs, GatesCommand};

@@ -1,6 +1,6 @@
-use prosescope_core::render::text::escape;
-use prosescope_core::session::{Lookup, Session, ValueOf, pages};
-use prosescope_core::view::{NamedValue, Part, ResolutionView, ValueView};
+use prosescope_core::pages::session::{Lookup, Session, ValueOf, pages};
+use prosescope_core::pages::view::{NamedValue, Part, ResolutionView, ValueView};
+use prosescope_core::record::render::text::escape;
 
 use super::{ended, no_execution, unread};
 use crate::args::GetArgs;

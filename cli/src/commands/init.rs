@@ -2,12 +2,12 @@ use std::fs;
 use std::path::Path;
 
 use crate::postgres::init_postgres;
-use prosescope_core::check;
+use prosescope_core::model::run_id::RunId;
+use prosescope_core::pages::check;
+use prosescope_core::pages::view::RunOpened;
 use prosescope_core::program::{self, MOST_BYTES, MOST_LINES};
-use prosescope_core::render::text::escape;
-use prosescope_core::run_id::RunId;
-use prosescope_core::view::RunOpened;
-use prosescope_core::write::{Style, at_text, names};
+use prosescope_core::record::render::text::escape;
+use prosescope_core::record::{Style, at_text, names};
 use prosescope_store::{init_folder, init_sqlite};
 
 use crate::args::record::{InitArgs, NewState};

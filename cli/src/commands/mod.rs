@@ -53,12 +53,12 @@ pub(crate) use topics::print as print_topic;
 
 use std::path::Path;
 
-use prosescope_core::session::Session;
-use prosescope_core::time::Stamp;
-use prosescope_core::timeout::Timeout;
+use prosescope_core::model::time::Stamp;
+use prosescope_core::model::timeout::Timeout;
+use prosescope_core::pages::session::Session;
+use prosescope_core::pages::view::Part;
+use prosescope_core::record::Fault;
 use prosescope_core::trace::NodeId;
-use prosescope_core::view::Part;
-use prosescope_core::write::Fault;
 
 use crate::args::Command;
 use crate::error::CliError;

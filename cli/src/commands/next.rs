@@ -1,6 +1,6 @@
 use prosescope_core::model::Binding;
-use prosescope_core::render::text::escape;
-use prosescope_core::resume;
+use prosescope_core::pages::resume;
+use prosescope_core::record::render::text::escape;
 
 use super::unread;
 

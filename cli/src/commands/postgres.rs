@@ -1,7 +1,7 @@
 use crate::postgres::{run_sizes, server_facts, set_up, setup_sql};
-use prosescope_core::render::text::escape;
-use prosescope_core::upkeep::doctor::State;
-use prosescope_core::upkeep::doctor::server::{ServerSetUp, ServerStatus, checks};
+use prosescope_core::pages::upkeep::doctor::State;
+use prosescope_core::pages::upkeep::doctor::server::{ServerSetUp, ServerStatus, checks};
+use prosescope_core::record::render::text::escape;
 
 use crate::args::server::{PostgresCommand, SetupArgs, TrustArgs};
 use crate::error::CliError;

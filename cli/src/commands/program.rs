@@ -1,5 +1,5 @@
-use prosescope_core::session::pages;
-use prosescope_core::view::Part;
+use prosescope_core::pages::session::pages;
+use prosescope_core::pages::view::Part;
 
 use super::{ended, unread};
 use crate::args::run::RunArgs;

@@ -1,8 +1,8 @@
 use std::io::Read;
 use std::path::Path;
 
-use prosescope_core::render::text::escape;
-use prosescope_core::write::Put;
+use prosescope_core::record::Put;
+use prosescope_core::record::render::text::escape;
 
 use crate::args::record::PutArgs;
 use crate::error::CliError;

@@ -1,12 +1,12 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use prosescope_core::database::Limits;
-use prosescope_core::database::query::{DEADLINE, QueryError};
-use prosescope_core::query::{self, Unanswered};
-use prosescope_core::render::csv::csv;
-use prosescope_core::session::Session;
-use prosescope_core::view::QueryView;
+use prosescope_core::model::database::Limits;
+use prosescope_core::model::database::query::{DEADLINE, QueryError};
+use prosescope_core::pages::query::{self, Unanswered};
+use prosescope_core::pages::session::Session;
+use prosescope_core::pages::view::QueryView;
+use prosescope_core::record::render::csv::csv;
 
 use super::{ended, unread};
 use crate::args::query::QueryArgs;

@@ -1,6 +1,6 @@
-use prosescope_core::resume::prompt;
-use prosescope_core::session::pages;
-use prosescope_core::write::Reopen;
+use prosescope_core::pages::resume::prompt;
+use prosescope_core::pages::session::pages;
+use prosescope_core::record::Reopen;
 
 use super::{ended, unread};
 use crate::args::ResumeArgs;

@@ -1,4 +1,4 @@
-use prosescope_core::session::{Filter, Order, RUN_STATUSES};
+use prosescope_core::pages::session::{Filter, Order, RUN_STATUSES};
 
 use super::{moment, since};
 use crate::args::{RunsArgs, Sort};

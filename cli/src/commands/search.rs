@@ -1,6 +1,6 @@
-use prosescope_core::session::Session;
-use prosescope_core::session::search::{Needle, Search};
-use prosescope_core::view::{Part, SearchView, SearchedRun};
+use prosescope_core::pages::session::Session;
+use prosescope_core::pages::session::search::{Needle, Search};
+use prosescope_core::pages::view::{Part, SearchView, SearchedRun};
 
 use super::{ended, unread};
 use crate::args::SearchArgs;

@@ -2,9 +2,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::postgres::Listener;
-use prosescope_core::render::text::escape;
-use prosescope_core::view::ServingWorkflows;
-use prosescope_core::write::Fault;
+use prosescope_core::pages::view::ServingWorkflows;
+use prosescope_core::record::Fault;
+use prosescope_core::record::render::text::escape;
 use prosescope_serve::{Access, Limits, Server, Wake, Workplace, asked_to_stop};
 use prosescope_workflow::Tables;
 

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use crate::postgres::{PostgresSource, import_run};
+use prosescope_core::model::source::Source;
 use prosescope_core::model::{FolderForm, Form};
-use prosescope_core::session::{Options, Session};
-use prosescope_core::source::Source;
-use prosescope_core::view::RunConverted;
-use prosescope_core::write::WriteError;
+use prosescope_core::pages::session::{Options, Session};
+use prosescope_core::pages::view::RunConverted;
+use prosescope_core::record::WriteError;
 use prosescope_store::{Conversion, Origin, convert};
 use tempfile::TempDir;
 

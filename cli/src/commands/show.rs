@@ -1,5 +1,5 @@
-use prosescope_core::session::pages;
-use prosescope_core::view::{FilesView, ImportsView, IssuesView, Overview, ProgramView};
+use prosescope_core::pages::session::pages;
+use prosescope_core::pages::view::{FilesView, ImportsView, IssuesView, Overview, ProgramView};
 use prosescope_share::wishes::Wishes;
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ use crate::exit::Exit;
 use crate::out::Out;
 use crate::{locate, print};
 
-/// The JSON of a [`prosescope_core::view::RunShown`]. To save memory, the lines of the program are made in parts while
+/// The JSON of a [`prosescope_core::pages::view::RunShown`]. To save memory, the lines of the program are made in parts while
 /// the JSON is written.
 #[derive(Serialize)]
 struct Shown<'a, L: Serialize> {

@@ -1,5 +1,5 @@
-use prosescope_core::render::text::escape;
-use prosescope_core::session::pages;
+use prosescope_core::pages::session::pages;
+use prosescope_core::record::render::text::escape;
 
 use super::{ended, unread};
 use crate::args::StateArgs;

@@ -1,9 +1,9 @@
 use std::collections::BTreeSet;
 
-use prosescope_core::session::pages::{TraceChoice, TraceOrder};
-use prosescope_core::session::{Session, pages};
-use prosescope_core::timeout::Timeout;
-use prosescope_core::view::Part;
+use prosescope_core::model::timeout::Timeout;
+use prosescope_core::pages::session::pages::{TraceChoice, TraceOrder};
+use prosescope_core::pages::session::{Session, pages};
+use prosescope_core::pages::view::Part;
 use serde::Serialize;
 
 use super::windows::{SHOWN, Windows};
@@ -69,7 +69,7 @@ pub(super) fn run(args: &TraceArgs, out: &Out) -> Result<Exit, CliError> {
     })
 }
 
-/// The JSON of a [`prosescope_core::view::TracePage`]. To save memory, its rows are made in parts while the JSON is
+/// The JSON of a [`prosescope_core::pages::view::TracePage`]. To save memory, its rows are made in parts while the JSON is
 /// written.
 #[derive(Serialize)]
 struct Listed<'a, L: Serialize> {

@@ -1,9 +1,9 @@
 //! Checks for unread parts of a run. If an answer needs an unread part, the command fails instead of printing an
 //! empty answer.
 
-use prosescope_core::render::text::escape;
-use prosescope_core::session::{FoundValue, OneAgent, Session};
-use prosescope_core::view::{Part, Unread};
+use prosescope_core::pages::session::{FoundValue, OneAgent, Session};
+use prosescope_core::pages::view::{Part, Unread};
+use prosescope_core::record::render::text::escape;
 
 use super::ended;
 use crate::error::CliError;

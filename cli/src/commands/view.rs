@@ -1,5 +1,5 @@
-use prosescope_core::render::text::escape;
-use prosescope_core::view::Serving;
+use prosescope_core::pages::view::Serving;
+use prosescope_core::record::render::text::escape;
 use tempfile::TempDir;
 
 use super::server_copy;

@@ -1,7 +1,7 @@
-use prosescope_core::render::text::escape;
-use prosescope_core::time::human_duration;
-use prosescope_core::timeout::Timeout;
-use prosescope_core::upkeep::doctor::server::ServerSetUp;
+use prosescope_core::model::time::human_duration;
+use prosescope_core::model::timeout::Timeout;
+use prosescope_core::pages::upkeep::doctor::server::ServerSetUp;
+use prosescope_core::record::render::text::escape;
 use prosescope_workflow::{
     Ask, Cancel, Command, DataSet, Fail, Finish, Heartbeat, Input, Json, Move, Moved, Prefer,
     Start, Started, Step, StuckRun, Tables, Turned, Wanted, WorkflowList, WorkflowStatus, find_run,

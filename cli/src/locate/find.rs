@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use prosescope_core::session::{ChooseError, Found, FoundKind, choose, survey};
-use prosescope_core::shell;
-use prosescope_core::source::Source;
+use prosescope_core::model::shell;
+use prosescope_core::model::source::Source;
+use prosescope_core::pages::session::{ChooseError, Found, FoundKind, choose, survey};
 use prosescope_store::{Disk, home_prose, project_dir};
 
 use super::{LATEST, disk, options, store};

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use prosescope_core::session::{
+use prosescope_core::model::source::{Source, SourceError};
+use prosescope_core::pages::session::{
     self, Filter, Found, FoundKind, OpenError, Order, Session, list_page, survey,
 };
-use prosescope_core::source::{Source, SourceError};
-use prosescope_core::view::RunList;
+use prosescope_core::pages::view::RunList;
 use prosescope_store::Disk;
 
 use super::find::project;

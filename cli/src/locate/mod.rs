@@ -20,11 +20,11 @@ use std::rc::Rc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use crate::postgres::PostgresSource;
-use prosescope_core::database::{DEADLINE, Limits};
 use prosescope_core::model::AgentScope;
-use prosescope_core::session::{Around, DatabaseAt, Lookup, Options, Session};
-use prosescope_core::source::Source;
-use prosescope_core::time::Stamp;
+use prosescope_core::model::database::{DEADLINE, Limits};
+use prosescope_core::model::source::Source;
+use prosescope_core::model::time::Stamp;
+use prosescope_core::pages::session::{Around, DatabaseAt, Lookup, Options, Session};
 use prosescope_store::{Disk, StoreError, home_prose};
 
 use crate::args::run::run_name;

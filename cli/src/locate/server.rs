@@ -9,17 +9,17 @@ use crate::postgres::{
     waiting_runs,
 };
 use prosescope_core::model::AgentScope;
-use prosescope_core::run_id::RunId;
-use prosescope_core::schema::POSTGRES_PREFIX;
-pub(crate) use prosescope_core::schema::postgres_name as name;
-use prosescope_core::session::{
+use prosescope_core::model::run_id::RunId;
+use prosescope_core::model::schema::POSTGRES_PREFIX;
+pub(crate) use prosescope_core::model::schema::postgres_name as name;
+use prosescope_core::model::source::{Source, SourceError};
+use prosescope_core::model::text::is_plain_path;
+use prosescope_core::pages::session::{
     Around, Filter, OneAgent, OpenError, Options, Order, Session, is_of_newest, list_page,
 };
-use prosescope_core::source::{Source, SourceError};
-use prosescope_core::text::is_plain_path;
-use prosescope_core::upkeep::doctor::server::{RunSize, ServerFacts};
-use prosescope_core::view::{RunList, RunSummary};
-use prosescope_core::write::Fault;
+use prosescope_core::pages::upkeep::doctor::server::{RunSize, ServerFacts};
+use prosescope_core::pages::view::{RunList, RunSummary};
+use prosescope_core::record::Fault;
 
 use prosescope_store::Disk;
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use prosescope_core::source::Source;
+use prosescope_core::model::source::Source;
 use prosescope_store::WorkflowReader;
 
 use super::disk;

@@ -11,8 +11,8 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use crate::postgres::Address;
-use prosescope_core::decode::dotenv;
-use prosescope_core::upkeep::doctor::server::Trusted;
+use prosescope_core::pages::upkeep::doctor::server::Trusted;
+use prosescope_core::read::decode::dotenv;
 use sha2::{Digest, Sha256};
 
 use super::find::{home, project};

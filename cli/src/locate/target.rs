@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use prosescope_core::session::{FoundKind, OneAgent, has_stray_database, survey};
+use prosescope_core::pages::session::{FoundKind, OneAgent, has_stray_database, survey};
 use prosescope_store::Disk;
 
 use super::find::{locate, project, unread};

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use crate::postgres::{Address, Listener, PostgresTables};
-use prosescope_core::schema::{WORKFLOWS_POSTGRES_SQL, WORKFLOWS_SQL};
-use prosescope_core::write::Fault;
+use prosescope_core::model::schema::{WORKFLOWS_POSTGRES_SQL, WORKFLOWS_SQL};
+use prosescope_core::record::Fault;
 use prosescope_store::{WorkflowReader, WorkflowStore};
 use prosescope_workflow::{Rows, Tables};
 

@@ -1,12 +1,12 @@
 use std::fmt::Write as _;
 
 use anstyle::Style;
-use prosescope_core::gate::audit::Head;
-use prosescope_core::render::text::escape;
-use prosescope_core::time::Stamp;
-use prosescope_core::view::{
+use prosescope_core::model::time::Stamp;
+use prosescope_core::pages::view::{
     AuditCheck, AuditRow, AuditStat, AuditTimeout, AuditView, GateWait, RunAudit,
 };
+use prosescope_core::read::gate::audit::Head;
+use prosescope_core::record::render::text::escape;
 
 use super::issues;
 use super::style::{BAD, BOLD, FAINT, OK, RESET, WAIT, of};

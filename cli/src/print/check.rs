@@ -1,7 +1,7 @@
 use std::fmt::Write as _;
 
-use prosescope_core::render::text::escape;
-use prosescope_core::view::{CheckReport, CheckedRun, IssueView, RuleView};
+use prosescope_core::pages::view::{CheckReport, CheckedRun, IssueView, RuleView};
+use prosescope_core::record::render::text::escape;
 
 use super::overview::counted;
 use super::style::{BAD, BOLD, FAINT, OK, RESET, toned};
@@ -177,11 +177,11 @@ pub(crate) fn rules(rules: &[RuleView], width: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use prosescope_core::issue::Severity;
+    use prosescope_core::model::issue::Severity;
 
     use super::*;
-    use prosescope_core::check::{report, rule};
-    use prosescope_core::issue::Issue;
+    use prosescope_core::model::issue::Issue;
+    use prosescope_core::pages::check::{report, rule};
     use unicode_width::UnicodeWidthStr;
 
     fn issue(issue: Issue, place: &str) -> IssueView {

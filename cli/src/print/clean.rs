@@ -1,7 +1,7 @@
 use std::fmt::Write as _;
 
-use prosescope_core::render::text::escape;
-use prosescope_core::upkeep::clean::{CleanPlan, CleanRun};
+use prosescope_core::pages::upkeep::clean::{CleanPlan, CleanRun};
+use prosescope_core::record::render::text::escape;
 
 use super::style::{BOLD, FAINT, RESET, of, status};
 use super::table::{Fit, Table};

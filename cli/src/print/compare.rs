@@ -4,12 +4,12 @@
 use std::fmt::Write as _;
 
 use anstyle::Style;
-use prosescope_core::render::text::escape;
-use prosescope_core::text::counted;
-use prosescope_core::view::{
+use prosescope_core::model::text::counted;
+use prosescope_core::pages::view::{
     ChangedLine, CompareView, ComparedNode, ComparedRow, ComparedRun, ComparedValue, Difference,
     ProgramRelation,
 };
+use prosescope_core::record::render::text::escape;
 use unicode_width::UnicodeWidthStr;
 
 use super::style::{BAD, BOLD, FAINT, OK, RESET, WAIT};

@@ -1,8 +1,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use prosescope_core::render::text::escape;
-use prosescope_core::view::RunConverted;
+use prosescope_core::pages::view::RunConverted;
+use prosescope_core::record::render::text::escape;
 
 use super::style::{BOLD, FAINT, RESET, WAIT};
 use super::wrap;

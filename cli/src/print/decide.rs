@@ -1,10 +1,10 @@
 use std::fmt::Write as _;
 
-use prosescope_core::gate::audit::Head;
-use prosescope_core::render::text::escape;
-use prosescope_core::shell::command;
-use prosescope_core::time::human_duration;
-use prosescope_core::view::{GateDecided, GateTimedOut, acting, icon};
+use prosescope_core::model::shell::command;
+use prosescope_core::model::time::human_duration;
+use prosescope_core::pages::view::{GateDecided, GateTimedOut, acting, icon};
+use prosescope_core::read::gate::audit::Head;
+use prosescope_core::record::render::text::escape;
 
 use super::fact;
 use super::style::{BOLD, FAINT, RESET, WAIT, of};

@@ -1,8 +1,8 @@
 use std::fmt::Write as _;
 
-use prosescope_core::render::text::escape;
-use prosescope_core::upkeep::doctor::server::ServerStatus;
-use prosescope_core::upkeep::doctor::{Check, State};
+use prosescope_core::pages::upkeep::doctor::server::ServerStatus;
+use prosescope_core::pages::upkeep::doctor::{Check, State};
+use prosescope_core::record::render::text::escape;
 
 use super::style::{BAD, BOLD, FAINT, OK, RESET, WAIT};
 use super::{bytes, wrap};

@@ -44,10 +44,10 @@ pub(crate) use trace::trace;
 pub(crate) use values::{agents, bindings, resolution, state_diff};
 pub(crate) use workflows::{event, stuck, workflow, workflows};
 
-use prosescope_core::issue::{Issue, Severity};
-use prosescope_core::render::text::escape;
-pub(crate) use prosescope_core::text::bytes;
-use prosescope_core::view::{Section, Tone};
+use prosescope_core::model::issue::{Issue, Severity};
+pub(crate) use prosescope_core::model::text::bytes;
+use prosescope_core::pages::view::{Section, Tone};
+use prosescope_core::record::render::text::escape;
 
 use crate::args::wrapped::fill;
 

@@ -2,8 +2,10 @@
 
 use std::fmt::Write as _;
 
-use prosescope_core::render::text::escape;
-use prosescope_core::view::{AnswerView, Excerpt, GivenName, NodeDetail, NodeWork, Seen, icon};
+use prosescope_core::pages::view::{
+    AnswerView, Excerpt, GivenName, NodeDetail, NodeWork, Seen, icon,
+};
+use prosescope_core::record::render::text::escape;
 
 use super::style::{BAD, BOLD, FAINT, OK, RESET, WAIT, of};
 use super::table::fit;

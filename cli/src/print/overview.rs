@@ -1,14 +1,14 @@
 use std::fmt::Write as _;
 
 use anstyle::Style;
-use prosescope_core::render::text::escape;
-use prosescope_core::schema::POSTGRES_PREFIX;
-use prosescope_core::session::SILENT;
-use prosescope_core::text::count;
-use prosescope_core::view::{
+use prosescope_core::model::schema::POSTGRES_PREFIX;
+use prosescope_core::model::text::count;
+use prosescope_core::pages::session::SILENT;
+use prosescope_core::pages::view::{
     AGAINST, ImportsView, IssuesView, Item, NodeRef, Overview, Part, RunList, RunSummary, Section,
     icon, tone,
 };
+use prosescope_core::record::render::text::escape;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::style::{BAD, BOLD, FAINT, RESET, WAIT, of, status};
@@ -215,7 +215,7 @@ fn facts(out: &mut String, view: &Overview, width: usize) {
 }
 
 /// Formats counts such as `1 error, 2 notes`. Zero counts are left out.
-pub(super) fn counted(issues: prosescope_core::view::Counts) -> String {
+pub(super) fn counted(issues: prosescope_core::pages::view::Counts) -> String {
     let words = [
         (issues.error, "error"),
         (issues.warning, "warning"),
@@ -354,7 +354,7 @@ fn table_of(runs: &[RunSummary], left_out: u32) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use prosescope_core::time::Stamp;
+    use prosescope_core::model::time::Stamp;
 
     fn plain(text: &str) -> String {
         anstream::adapter::strip_str(text).to_string()
@@ -372,7 +372,7 @@ mod tests {
             age: Some("311d".to_owned()),
             duration: Some("39m 33s".to_owned()),
             pending_gates: 1,
-            issues: prosescope_core::view::Counts {
+            issues: prosescope_core::pages::view::Counts {
                 error: 2,
                 ..Default::default()
             },
@@ -456,7 +456,7 @@ mod tests {
 
     #[test]
     fn what_could_not_be_read_is_not_said_to_be_none() {
-        use prosescope_core::view::Unread;
+        use prosescope_core::pages::view::Unread;
         let shown = |unread: Vec<Unread>| {
             let view = Overview {
                 unread,

@@ -1,7 +1,7 @@
 use std::fmt::Write as _;
 
-use prosescope_core::render::text::escape;
-use prosescope_core::view::{ProgramView, icon};
+use prosescope_core::pages::view::{ProgramView, icon};
+use prosescope_core::record::render::text::escape;
 
 use super::style::{FAINT, RESET, of};
 

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use anstyle::Style;
-use prosescope_core::render::text::escape;
-use prosescope_core::text::counted;
-use prosescope_core::view::{Cell, QueryTable, QueryTables, QueryView};
+use prosescope_core::model::text::counted;
+use prosescope_core::pages::view::{Cell, QueryTable, QueryTables, QueryView};
+use prosescope_core::record::render::text::escape;
 
 use super::style::{BOLD, FAINT, RESET};
 use super::table::{Fit, Table, fit, one_line};
@@ -126,7 +126,7 @@ fn described(out: &mut String, table: &QueryTable, width: usize) {
 
 #[cfg(test)]
 mod tests {
-    use prosescope_core::view::QueryColumn;
+    use prosescope_core::pages::view::QueryColumn;
 
     use super::*;
 

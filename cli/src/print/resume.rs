@@ -2,9 +2,9 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use anstyle::Style;
-use prosescope_core::render::text::escape;
-use prosescope_core::resume::sections;
-use prosescope_core::view::{AheadView, How, NeedState, ResumeView, numbers};
+use prosescope_core::pages::resume::sections;
+use prosescope_core::pages::view::{AheadView, How, NeedState, ResumeView, numbers};
+use prosescope_core::record::render::text::escape;
 use unicode_width::UnicodeWidthStr;
 
 use super::style::{BOLD, FAINT, RESET, of, status};
@@ -121,7 +121,7 @@ fn ahead(out: &mut String, view: &ResumeView, width: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use prosescope_core::view::{
+    use prosescope_core::pages::view::{
         BindingRef, CautionView, GateOutcomeView, GateOutcomes, MemoryNeedView, NeedView, NodeRef,
         PositionView, Risk, StepView,
     };
@@ -179,7 +179,7 @@ mod tests {
                     if_timed_out: text(),
                     ..GateOutcomes::default()
                 },
-                gate: prosescope_core::view::GateView {
+                gate: prosescope_core::pages::view::GateView {
                     id: text(),
                     allow_words: text(),
                     ..Default::default()

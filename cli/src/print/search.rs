@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use prosescope_core::render::text::escape;
-use prosescope_core::view::{Hit, HitKind, SearchView, SearchedRun};
+use prosescope_core::pages::view::{Hit, HitKind, SearchView, SearchedRun};
+use prosescope_core::record::render::text::escape;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::style::{BAD, BOLD, FAINT, RESET, WAIT};

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use anstyle::Style;
-use prosescope_core::render::text::escape;
-use prosescope_core::text::{count, counted};
-use prosescope_core::view::RunShared;
+use prosescope_core::model::text::{count, counted};
+use prosescope_core::pages::view::RunShared;
+use prosescope_core::record::render::text::escape;
 
 use super::bytes;
 use super::style::{BOLD, FAINT, RESET};

@@ -2,7 +2,7 @@
 //! a terminal.
 
 use anstyle::{AnsiColor, Reset, Style};
-use prosescope_core::view::{Tone, icon, tone};
+use prosescope_core::pages::view::{Tone, icon, tone};
 
 pub(crate) const RESET: Reset = Reset;
 pub(crate) const BOLD: Style = Style::new().bold();

@@ -1,7 +1,7 @@
 //! Formats tables with aligned columns that fit the width of a terminal.
 
 use anstyle::Style;
-use prosescope_core::render::text::escape;
+use prosescope_core::record::render::text::escape;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::style::RESET;

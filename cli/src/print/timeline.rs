@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use prosescope_core::time::Stamp;
-use prosescope_core::view::{Bar, BarEnd, Timeline, TracePage, TreeRow};
+use prosescope_core::model::time::Stamp;
+use prosescope_core::pages::view::{Bar, BarEnd, Timeline, TracePage, TreeRow};
 use unicode_width::UnicodeWidthStr;
 
 use super::style::{FAINT, RESET, of};

@@ -1,7 +1,7 @@
 use std::fmt::Write as _;
 
-use prosescope_core::render::text::escape;
-use prosescope_core::view::{TracePage, TreeRow};
+use prosescope_core::pages::view::{TracePage, TreeRow};
+use prosescope_core::record::render::text::escape;
 use unicode_width::UnicodeWidthStr;
 
 use super::style::{BAD, BOLD, FAINT, RESET, of, status};

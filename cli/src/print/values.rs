@@ -1,9 +1,11 @@
 use std::fmt::Write as _;
 
 use anstyle::Style;
-use prosescope_core::render::text::escape;
-use prosescope_core::scope::Outcome;
-use prosescope_core::view::{AgentsView, BindingRow, BindingsPage, ResolutionView, StateMdView};
+use prosescope_core::pages::view::{
+    AgentsView, BindingRow, BindingsPage, ResolutionView, StateMdView,
+};
+use prosescope_core::record::render::text::escape;
+use prosescope_core::trace::scope::Outcome;
 
 use super::bytes;
 use super::style::{BAD, BOLD, FAINT, OK, RESET, WAIT};

@@ -1,7 +1,7 @@
 use std::fmt::Write as _;
 
-use prosescope_core::render::text::escape;
-use prosescope_core::shell::{command, option};
+use prosescope_core::model::shell::{command, option};
+use prosescope_core::record::render::text::escape;
 use prosescope_workflow::{Event, StuckRun, Turn, WorkflowList, WorkflowView};
 
 use super::style::{BAD, BOLD, FAINT, RESET, WAIT, of, status};
@@ -78,9 +78,10 @@ pub(crate) fn stuck(runs: &[StuckRun], silent: &str, width: usize) -> String {
             .last_sign
             .as_ref()
             .map_or("unknown".to_owned(), |at| at.minute());
-        let silent = one
-            .silent_ms
-            .map_or("unknown".to_owned(), prosescope_core::time::human_duration);
+        let silent = one.silent_ms.map_or(
+            "unknown".to_owned(),
+            prosescope_core::model::time::human_duration,
+        );
         table.row(vec![
             (one.run_id.clone(), plain),
             (owner, plain),
@@ -102,7 +103,7 @@ pub(crate) fn workflow(view: &WorkflowView, width: usize) -> String {
         escape(&status(&workflow.status), false),
         escape(&workflow.id, false)
     );
-    let time = |at: &Option<prosescope_core::time::Stamp>| {
+    let time = |at: &Option<prosescope_core::model::time::Stamp>| {
         at.as_ref()
             .map_or("not recorded".to_owned(), ToString::to_string)
     };

@@ -17,9 +17,9 @@ use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use prosescope_core::gate::seen::Seen;
-use prosescope_core::view::CommandFailed;
-use prosescope_core::write::{DecideAsSeen, Decision, ResolveGate, Resolved};
+use prosescope_core::pages::view::CommandFailed;
+use prosescope_core::read::gate::seen::Seen;
+use prosescope_core::record::{DecideAsSeen, Decision, ResolveGate, Resolved};
 use prosescope_desk::protocol::Verdict;
 use serde::{Deserialize, Serialize};
 
@@ -66,7 +66,7 @@ impl Decider {
     pub(crate) fn new(target: Target, by: &str) -> Result<Decider, CliError> {
         Ok(Decider {
             target,
-            by: prosescope_core::write::principal(by)?.to_owned(),
+            by: prosescope_core::record::principal(by)?.to_owned(),
             token: random()?,
         })
     }

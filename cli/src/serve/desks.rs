@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use prosescope_core::session::ValueOf;
+use prosescope_core::pages::session::ValueOf;
 use prosescope_desk::protocol::{Request, Trouble};
 use prosescope_desk::{Desk, DeskSource};
 use tokio::sync::{mpsc, oneshot};

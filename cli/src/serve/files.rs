@@ -8,10 +8,10 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use prosescope_core::database::{Database, Limits};
-use prosescope_core::issue::Issue;
-use prosescope_core::source::{FileEntry, Source, SourceError};
-use prosescope_core::sqlite::Rebuild;
+use prosescope_core::model::database::{Database, Limits};
+use prosescope_core::model::issue::Issue;
+use prosescope_core::model::source::{FileEntry, Source, SourceError};
+use prosescope_core::read::sqlite::Rebuild;
 use prosescope_desk::DeskSource;
 use prosescope_desk::protocol::Shared;
 use prosescope_share::file::Shareable;

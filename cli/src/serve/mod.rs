@@ -32,7 +32,7 @@ use futures_util::stream;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use prosescope_core::host::{is_loopback, named_host};
+use prosescope_core::model::host::{is_loopback, named_host};
 use prosescope_desk::protocol::Trouble;
 use subtle::ConstantTimeEq;
 

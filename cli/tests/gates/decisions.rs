@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use prosescope_core::text::is_hazard;
+use prosescope_core::model::text::is_hazard;
 use prosescope_test_support::needs;
 
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! Tests of a gate whose creation is not sealed in the audit log, because OpenProse's SQL or another tool created it.
 //! Commands that read the run report such a gate, and its time-out is recorded only with `--override`.
-//! `core/src/write/tests/unsealed.rs` tests decisions.
+//! `core/src/record/tests/unsealed.rs` tests decisions.
 
 use std::fs;
 

@@ -1,6 +1,6 @@
 use super::words::words;
 use super::{Text, ValueAt};
-use crate::time::Stamp;
+use crate::model::time::Stamp;
 
 words! { parse
     /// The lifetime of an agent's memory (filesystem.md, "Memory Scoping for Persistent Agents").

@@ -1,6 +1,6 @@
 use super::Text;
 use super::words::words;
-use crate::time::Stamp;
+use crate::model::time::Stamp;
 
 words! { parse
     /// The kind of a binding (filesystem.md, "The `kind` field distinguishes").

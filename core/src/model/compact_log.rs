@@ -1,5 +1,5 @@
 use super::{GateStatus, RunStatus, Status, Text};
-use crate::time::Stamp;
+use crate::model::time::Stamp;
 
 /// A decoded compact log: one event per line, in the order written (docs/reference/formats.md).
 ///

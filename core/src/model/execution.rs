@@ -1,13 +1,13 @@
 use std::sync::Arc;
 
 use super::{Status, Text, words};
-use crate::time::Stamp;
+use crate::model::time::Stamp;
 
 /// A row of the table `execution`, or an event in a folder's log.
 ///
 /// Source: sqlite.md and sqlite-earlier.md, "Core Schema". Rows of both dialects have this type; [`crate::trace`]
 /// groups the rows of one execution. Columns that OpenProse does not define are not read;
-/// [`crate::session::pages::node_detail`] shows those.
+/// [`crate::pages::session::pages::node_detail`] shows those.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Execution {
     /// The row's id in its own store (errata B4).

@@ -1,6 +1,6 @@
 use super::Text;
 use super::words::words;
-use crate::time::Stamp;
+use crate::model::time::Stamp;
 
 words! {
     /// The status of a gate (sqlite.md, "Gate Lifecycle").
@@ -66,7 +66,7 @@ pub struct Gate {
     pub source_execution_id: Option<i64>,
     /// The gate's question to the approver.
     pub prompt: Option<Text>,
-    /// The principals who may decide, as recorded JSON (errata G4); [`crate::gate::allow`] parses it.
+    /// The principals who may decide, as recorded JSON (errata G4); [`crate::read::gate::allow`] parses it.
     pub allow: Option<Text>,
     /// The timeout as written in the program, for display: `24h`.
     pub timeout: Option<Text>,
@@ -142,4 +142,24 @@ pub struct AuditEvent {
     pub metadata: Option<Text>,
     /// Every column of the row as JSON, in the table's own types: the input of the chain's hash.
     pub row_json: Option<Text>,
+}
+
+/// Splits a gate's id into the id in the program and the number of the visit: `deploy#2` is the second visit to the
+/// gate `deploy` (errata G1).
+///
+/// ```
+/// use prosescope_core::model::visit;
+/// assert_eq!(visit("deploy#2"), ("deploy", 2));
+/// assert_eq!(visit("deploy"), ("deploy", 1));
+/// for none in ["issue#x", "issue#", "#2"] {
+///     assert_eq!(visit(none), (none, 1));
+/// }
+/// ```
+pub fn visit(id: &str) -> (&str, u32) {
+    let split = id.rsplit_once('#').and_then(|(base, visit)| {
+        let digits = visit.bytes().all(|b| b.is_ascii_digit());
+        let visit = visit.parse().ok().filter(|visit| digits && *visit > 1)?;
+        (!base.is_empty()).then_some((base, visit))
+    });
+    split.unwrap_or((id, 1))
 }

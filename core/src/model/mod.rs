@@ -3,24 +3,35 @@
 //! Every store is decoded into a [`Run`]: a SQLite `state.db` of either dialect, or a run folder. Rows keep the ids of
 //! their store and the order in which they were written; [`crate::trace`] combines the rows into a history. Values
 //! (bindings, memories) are **not** part of the model: a [`ValueAt`] holds only the length and location of a value, and
-//! [`crate::session::Session`] reads the value when the user opens it.
+//! [`crate::pages::session::Session`] reads the value when the user opens it.
 
 mod agent;
 mod binding;
+pub mod change;
 mod compact_log;
+pub mod database;
 mod execution;
 mod gate;
+pub mod host;
+pub mod issue;
 mod run;
+pub mod run_id;
+pub mod schema;
+pub mod shell;
+pub mod source;
 mod state_file;
 mod status;
 mod table;
+pub mod text;
+pub mod time;
+pub mod timeout;
 pub(crate) mod words;
 
 pub use agent::{Agent, AgentScope, Segment};
 pub use binding::{Binding, BindingKind, Stored, ValueAt};
 pub use compact_log::{CompactLog, LogEvent, LogLine, RunHead};
 pub use execution::{Event, Execution, Meta};
-pub use gate::{AuditEvent, AuditKind, Gate, GateRecord, GateStatus};
+pub use gate::{AuditEvent, AuditKind, Gate, GateRecord, GateStatus, visit};
 pub use run::{Dialect, FolderForm, Form, Import, Program, Recorded, Run};
 pub use state_file::{
     Annotation, CallFrame, IndexedAgent, IndexedBinding, LoopState, ParallelState, StateFile,
@@ -29,4 +40,4 @@ pub use state_file::{
 pub use status::{RunStatus, Status};
 pub use table::{Cell, ColumnInfo, FileInfo, TableInfo, TableRows};
 
-pub use crate::text::Text;
+pub use crate::model::text::Text;

@@ -4,9 +4,9 @@ use super::{
     Agent, AuditEvent, Binding, CompactLog, Event, Execution, FileInfo, Gate, GateRecord,
     RunStatus, StateFile, TableInfo, Text,
 };
-use crate::issue::Issue;
-use crate::run_id::RunId;
-use crate::time::Stamp;
+use crate::model::issue::Issue;
+use crate::model::run_id::RunId;
+use crate::model::time::Stamp;
 
 /// A decoded run: its rows, and the locations of its values.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -1,7 +1,7 @@
 use super::{AgentScope, RunStatus, Text};
-use crate::time::Stamp;
+use crate::model::time::Stamp;
 
-/// A decoded state.md in OpenProse's form, called form A in docs/reference/formats.md; [`crate::render::state_md`]
+/// A decoded state.md in OpenProse's form, called form A in docs/reference/formats.md; [`crate::record::render::state_md`]
 /// writes one.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StateFile {

@@ -70,7 +70,7 @@ pub struct TableRows {
 pub struct Cell {
     /// The storage type of the cell: `null`, `integer`, `real`, `text`, `blob`.
     #[serde(rename = "type")]
-    #[cfg_attr(feature = "typescript", ts(as = "crate::view::known::CellType"))]
+    #[cfg_attr(feature = "typescript", ts(as = "crate::pages::view::known::CellType"))]
     pub stored: String,
     /// The cell as text, possibly cut; a blob as hexadecimal digits.
     pub text: String,

@@ -108,7 +108,7 @@ impl Listing {
         self.get(statement).is_some_and(|s| {
             let name = s.name.as_deref();
             s.kind == StatementKind::Gate
-                && name.is_none_or(|name| name == crate::gate::visit(id).0)
+                && name.is_none_or(|name| name == crate::model::visit(id).0)
         })
     }
 

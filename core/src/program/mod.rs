@@ -37,7 +37,7 @@ pub const MOST_LINES: usize = 100_000;
 
 /// Returns the lines of a program that a reader shows: all of them, or the first [`MOST_LINES`].
 pub fn first_lines(text: &str) -> &str {
-    crate::text::first_lines(text, MOST_LINES)
+    crate::model::text::first_lines(text, MOST_LINES)
 }
 
 /// Returns the message that a reader shows when [`first_lines`] left out lines.

@@ -13,7 +13,7 @@
 //! | `on_reject: throw "No"`, `depth - 1` | as written | [`Value::Raw`] |
 
 use super::lex::{Tok, Token, tokens_of_text};
-use crate::timeout::Timeout;
+use crate::model::timeout::Timeout;
 
 /// A property of a statement: in its head, in brackets or braces after the head, or on the lines below.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,7 +45,7 @@ pub enum Value {
     Number(f64),
     /// `true` or `false`.
     Flag(bool),
-    /// A duration in the notation of programs (see [`crate::timeout`]), in seconds.
+    /// A duration in the notation of programs (see [`crate::model::timeout`]), in seconds.
     Duration(u64),
     /// A list, with its entries without quotes.
     List(Vec<String>),

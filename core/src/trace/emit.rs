@@ -5,7 +5,7 @@ use super::story::{At, Happening, Recorded, Story};
 use super::sweep::{Inst, Instances, Kind};
 use super::words::{self, Lead};
 use super::{Node, NodeKind, NodeStatus, Nodes, gates, parents, rounds};
-use crate::issue::Severity;
+use crate::model::issue::Severity;
 use crate::model::{Run, Status, Text};
 use crate::program::{Listing, Tie, needs_some};
 

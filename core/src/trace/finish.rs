@@ -11,7 +11,7 @@ use super::rows::Ledger;
 use super::verdict::{self, Claim};
 use super::words::{self, Lead};
 use super::{Node, NodeId, NodeKind, NodeSlice, NodeStatus, Nodes, Trace, arena, caught, ways};
-use crate::issue::{Issue, Severity};
+use crate::model::issue::{Issue, Severity};
 use crate::model::{Run, RunStatus};
 use crate::program::Listing;
 

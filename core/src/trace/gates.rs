@@ -7,7 +7,7 @@ use super::emit::derived;
 use super::rows::Rows;
 use super::sweep::{Inst, Kind};
 use super::{Node, NodeKind, NodeStatus};
-use crate::gate::visit;
+use crate::model::visit;
 use crate::model::{Gate, GateStatus, Run, Status};
 
 /// The gates that the table `gates` assigns to execution rows. The key is the row's id and the gate's id without its

@@ -44,11 +44,13 @@ mod claims;
 mod emit;
 mod finish;
 mod gates;
+pub mod judgement;
 mod lower;
 mod parents;
 mod preorder;
 mod rounds;
 mod rows;
+pub mod scope;
 mod shape;
 mod silence;
 mod story;
@@ -62,10 +64,10 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::issue::Issue;
+use crate::model::issue::Issue;
+use crate::model::time::Stamp;
 use crate::model::{CompactLog, Form, LogEvent, LogLine, Run, RunStatus, Text};
 use crate::program::{Listing, Statement, StatementKind, TiedBy, allows_failure, needs_some, scan};
-use crate::time::Stamp;
 use lower::disk::Stale;
 use lower::facts::Facts;
 use lower::state::Evidence;

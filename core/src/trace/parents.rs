@@ -4,7 +4,7 @@
 use super::preorder;
 use super::rows::{self, Ledger, Rows};
 use super::sweep::{Inst, Instances};
-use crate::issue::Severity;
+use crate::model::issue::Severity;
 
 /// The hint for a row whose metadata determines its parent.
 const PLACED: &str = "The `metadata` of the row determines its parent. Some writers put a statement index into `parent_id`.";

@@ -6,7 +6,7 @@ use super::rows::{self, Ledger, Rows};
 use super::story::{At, Happening, Story};
 use super::sweep::{Inst, Kind};
 use super::{NodeKind, NodeStatus};
-use crate::issue::Severity;
+use crate::model::issue::Severity;
 use crate::model::{Run, Status};
 
 /// Maximum number of listed rounds that are known only by number. The number of rows is added to this maximum. Without

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::issue::{Issue, Severity};
+use crate::model::issue::{Issue, Severity};
 use crate::model::{Execution, Meta};
 
 /// The value of a missing index.

@@ -234,7 +234,7 @@ fn begins_at(program: &Listing, line: i64) -> Option<u32> {
 /// Returns the statement of a row that waits at a gate: a statement with the gate's name, whatever the row's text
 /// resembles. If the program has no gate of that name, returns `tie` if it is certain or leads to a nameless gate.
 fn of_gate(program: &Listing, id: &str, tie: Option<Tie>) -> Option<Tie> {
-    let named = program.gates_named(crate::gate::visit(id).0);
+    let named = program.gates_named(crate::model::visit(id).0);
     if let Some(tie) = tie.filter(|tie| named.binary_search(&tie.statement).is_ok()) {
         let alone = named.len() == 1;
         return Some(Tie {

@@ -2,9 +2,9 @@
 
 use super::rows::Ledger;
 use super::{Node, NodeId, NodeKind, NodeSlice, NodeStatus, Verdict};
-use crate::issue::{Issue, Severity};
+use crate::model::issue::{Issue, Severity};
+use crate::model::time::{DAY, Stamp};
 use crate::model::{AgentScope, Form, Run, RunStatus};
-use crate::time::{DAY, Stamp};
 
 /// The [`Verdict::source`] if a statement ended with an unknown word and no other source gives a status.
 pub(crate) const NOT_UNDERSTOOD: &str = "outcome";

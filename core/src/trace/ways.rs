@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::rows::Ledger;
 use super::{Node, NodeId, NodeSlice, NodeStatus};
-use crate::issue::{Issue, Severity};
+use crate::model::issue::{Issue, Severity};
 use crate::program::{Listing, StatementKind as Kind};
 
 /// Maximum number of enclosing statements examined. Real programs do not nest deeper, and hostile programs stay cheap.

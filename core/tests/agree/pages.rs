@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 
-use prosescope_core::decode::state_md;
 use prosescope_core::model::{Form, RunStatus};
-use prosescope_core::session::{Session, pages};
-use prosescope_core::view::{How, Overview, ProgramView, ResumeView, Stop, TreeRow};
+use prosescope_core::pages::session::{Session, pages};
+use prosescope_core::pages::view::{How, Overview, ProgramView, ResumeView, Stop, TreeRow};
+use prosescope_core::read::decode::state_md;
 
 use crate::runs::NOW;
 

@@ -4,11 +4,11 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use prosescope_core::model::schema::STATE_SQL;
+use prosescope_core::model::source::Source;
 use prosescope_core::model::{Meta, Run, RunStatus};
-use prosescope_core::schema::STATE_SQL;
-use prosescope_core::session::{FoundKind, Options, Session, survey};
-use prosescope_core::source::Source;
-use prosescope_core::sqlite::MemorySource;
+use prosescope_core::pages::session::{FoundKind, Options, Session, survey};
+use prosescope_core::read::sqlite::MemorySource;
 use prosescope_damage::Case;
 use prosescope_test_support::files;
 use rusqlite::{Connection, params};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use prosescope_core::session::{Session, pages};
+use prosescope_core::pages::session::{Session, pages};
 use prosescope_core::trace::NodeId;
 use prosescope_test_support::pages::assert_keys_once;
 use serde::Serialize;

@@ -6,14 +6,14 @@ mod pages;
 use std::path::Path;
 use std::rc::Rc;
 
-use prosescope_core::check::{report, rules, sarif};
-use prosescope_core::issue::{Issue, Severity};
-use prosescope_core::resume::prompt;
-use prosescope_core::schema::STATE_SQL;
-use prosescope_core::session::{Options, Session, pages as views};
-use prosescope_core::source::Source;
-use prosescope_core::sqlite::MemorySource;
-use prosescope_core::view::{CheckedRun, RuleView};
+use prosescope_core::model::issue::{Issue, Severity};
+use prosescope_core::model::schema::STATE_SQL;
+use prosescope_core::model::source::Source;
+use prosescope_core::pages::check::{report, rules, sarif};
+use prosescope_core::pages::resume::prompt;
+use prosescope_core::pages::session::{Options, Session, pages as views};
+use prosescope_core::pages::view::{CheckedRun, RuleView};
+use prosescope_core::read::sqlite::MemorySource;
 use prosescope_test_support::example::{Example, example};
 
 /// A time long after every time in the examples.
@@ -47,7 +47,7 @@ fn each_example_yields_its_rule() {
     }
     assert!(
         wrong.is_empty(),
-        "these rules of core/src/check/rules have an example that does not show them:\n  {}",
+        "these rules of core/src/pages/check/rules have an example that does not show them:\n  {}",
         wrong.join("\n  ")
     );
 }

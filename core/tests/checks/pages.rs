@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use prosescope_core::check::rules;
-use prosescope_core::view::RuleView;
+use prosescope_core::pages::check::rules;
+use prosescope_core::pages::view::RuleView;
 
 const INDEX: &str = "# Checks
 
@@ -29,7 +29,7 @@ fn root() -> PathBuf {
 
 /// Returns the pages of rules, by name.
 pub(crate) fn sources() -> BTreeMap<String, String> {
-    let folder = root().join("core/src/check/rules");
+    let folder = root().join("core/src/pages/check/rules");
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
     let page = |entry: fs::DirEntry| {
         let name = entry.file_name().into_string().unwrap();
@@ -82,7 +82,7 @@ fn the_reference_has_the_pages_of_rules() {
     let sources = sources();
     let index = index(&sources);
     let copy = |(name, text): (String, String)| {
-        let from = format!("<!-- A copy of core/src/check/rules/{name}: edit that page. -->");
+        let from = format!("<!-- A copy of core/src/pages/check/rules/{name}: edit that page. -->");
         let page = format!("{from}\n\n{text}\nSee also: [all checks by name](README.md)\n");
         (name, page)
     };

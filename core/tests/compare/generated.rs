@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use prosescope_core::view::{CompareView, Difference};
+use prosescope_core::pages::view::{CompareView, Difference};
 use prosescope_test_support::work::{pace, spent};
 
 use crate::make::{compared, database};

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use prosescope_core::session::Session;
-use prosescope_core::session::pages::{CompareOptions, NotComparable, compare};
-use prosescope_core::view::{
+use prosescope_core::pages::session::Session;
+use prosescope_core::pages::session::pages::{CompareOptions, NotComparable, compare};
+use prosescope_core::pages::view::{
     ChangedLine, CompareView, ComparedRow, ComparedValue, Difference, ProgramRelation,
 };
 use prosescope_test_support::files::below;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use prosescope_core::session::{Session, pages};
+use prosescope_core::pages::session::{Session, pages};
 
 /// Counts runs by status, and nodes by the evidence for their status.
 pub(crate) fn of(sessions: &[Session]) -> String {

@@ -4,11 +4,11 @@ use std::path::Path;
 use std::rc::Rc;
 
 use prosescope_core::model::Run;
+use prosescope_core::model::source::Source;
+use prosescope_core::model::time::Stamp;
+use prosescope_core::pages::session::{Options, Session, survey};
 use prosescope_core::program;
-use prosescope_core::session::{Options, Session, survey};
-use prosescope_core::source::Source;
-use prosescope_core::sqlite::MemorySource;
-use prosescope_core::time::Stamp;
+use prosescope_core::read::sqlite::MemorySource;
 use prosescope_core::trace;
 use prosescope_damage::Case;
 use prosescope_test_support::{files, needs};

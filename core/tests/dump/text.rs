@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use prosescope_core::issue::Issue;
+use prosescope_core::model::issue::Issue;
 use prosescope_core::trace::{Node, NodeId, NodeKind, Trace};
 use sha2::{Digest, Sha256};
 

@@ -3,10 +3,10 @@
 
 use std::rc::Rc;
 
+use prosescope_core::model::source::Source;
+use prosescope_core::pages::session::{Options, Session};
 use prosescope_core::program;
-use prosescope_core::session::{Options, Session};
-use prosescope_core::source::Source;
-use prosescope_core::sqlite::MemorySource;
+use prosescope_core::read::sqlite::MemorySource;
 use prosescope_core::trace::{NodeKind, Trace, fold};
 
 use crate::forms::{Whole, whole_stories};

@@ -1,7 +1,7 @@
 //! Records the commands that `next` prints.
 
 use prosescope_core::model::RunStatus;
-use prosescope_core::write::{
+use prosescope_core::record::{
     Begin, CreateGate, Decision, End, ExpireGates, Fail, Finish, Insist, Put, ResolveGate, Retry,
     Round, StatementRef, WriteError,
 };

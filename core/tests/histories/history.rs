@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use prosescope_core::record::{NextView, Style, WriteError};
 use prosescope_core::trace::Trace;
-use prosescope_core::write::{NextView, Style, WriteError};
 use prosescope_test_support::chance::number;
 use prosescope_test_support::programs;
 use prosescope_test_support::random::Chance;

@@ -5,18 +5,19 @@
 mod commands;
 mod history;
 /// The unit tests' run in memory; its paths name what this crate imports below.
-#[path = "../../src/write/tests/memory.rs"]
+#[path = "../../src/record/tests/memory.rs"]
 #[allow(dead_code, reason = "the unit tests use more of it")]
 mod memory;
 mod playing;
 
-use prosescope_core::judgement::{Bodies, Order, went_against};
+use prosescope_core::model;
 use prosescope_core::model::RunStatus;
+use prosescope_core::pages::resume::ahead;
 use prosescope_core::program::StatementKind;
-use prosescope_core::resume::ahead;
+use prosescope_core::record::{Style, WriteError};
+use prosescope_core::trace::judgement::{Bodies, Order, went_against};
 use prosescope_core::trace::{NodeKind, NodeStatus, Trace};
-use prosescope_core::write::{Style, WriteError};
-use prosescope_core::{model, program, time, write};
+use prosescope_core::{program, record};
 
 use commands::Command;
 use history::{Broken, History, LONGEST, each};

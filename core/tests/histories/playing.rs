@@ -1,11 +1,11 @@
 //! A run that a history records.
 
 use prosescope_core::model::Binding;
+use prosescope_core::model::time::Stamp;
+use prosescope_core::pages::resume;
 use prosescope_core::program::{Listing, scan};
-use prosescope_core::resume;
-use prosescope_core::time::Stamp;
+use prosescope_core::record::{Change, NextView, Record, Shelf, Style, WriteError, at_text};
 use prosescope_core::trace::{Trace, fold};
-use prosescope_core::write::{Change, NextView, Record, Shelf, Style, WriteError, at_text};
 
 use crate::memory::{Memory, RUN};
 

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use prosescope_core::database::{Database, Limits};
-use prosescope_core::issue::Issue;
-use prosescope_core::session::{Options, Session, pages};
-use prosescope_core::source::{FileEntry, Source, SourceError};
-use prosescope_core::sqlite::MemorySource;
-use prosescope_core::time::Stamp;
+use prosescope_core::model::database::{Database, Limits};
+use prosescope_core::model::issue::Issue;
+use prosescope_core::model::source::{FileEntry, Source, SourceError};
+use prosescope_core::model::time::Stamp;
+use prosescope_core::pages::session::{Options, Session, pages};
+use prosescope_core::read::sqlite::MemorySource;
 use prosescope_core::trace::{NodeId, NodeKind};
 
 /// The folder of a case's files.

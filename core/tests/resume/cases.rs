@@ -1,7 +1,7 @@
 //! Tests of runs at every kind of position, and of the plan for continuing them.
 
 use crate::make::{NOW, database, files, told};
-use prosescope_core::session::pages;
+use prosescope_core::pages::session::pages;
 
 #[track_caller]
 fn check(name: &str, program: &str, status: &str, sql: &str, expected: &str) {

@@ -1,10 +1,10 @@
 //! Tests of the example runs: interrupted, waiting, failed in a loop in a recursive block, completed.
 
-use prosescope_core::session::pages;
+use prosescope_core::pages::session::pages;
 use std::path::Path;
 
-use prosescope_core::resume::steps;
-use prosescope_core::view::ResumeView;
+use prosescope_core::pages::resume::steps;
+use prosescope_core::pages::view::ResumeView;
 
 use crate::make::{NOW, files, folder, told};
 

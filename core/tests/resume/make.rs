@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use prosescope_core::session::Session;
-use prosescope_core::view::{How, ResumeView};
+use prosescope_core::pages::session::Session;
+use prosescope_core::pages::view::{How, ResumeView};
 
 use crate::session;
 pub(crate) use crate::session::{NOW, files};

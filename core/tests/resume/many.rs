@@ -4,11 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use prosescope_core::model::{Execution, Meta, Run, RunStatus, Status};
+use prosescope_core::pages::resume::{Facts, Need, Plan, plan};
+use prosescope_core::pages::session::pages;
+use prosescope_core::pages::view::NeedState;
 use prosescope_core::program::{Listing, scan};
-use prosescope_core::resume::{Facts, Need, Plan, plan};
-use prosescope_core::session::pages;
 use prosescope_core::trace::fold;
-use prosescope_core::view::NeedState;
 use prosescope_test_support::needs;
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! Tests that a prompt contains a run's text only inside fences.
 
-use prosescope_core::resume::prompt;
-use prosescope_core::session::pages;
+use prosescope_core::pages::resume::prompt;
+use prosescope_core::pages::session::pages;
 
 use crate::make::{NOW, database};
 

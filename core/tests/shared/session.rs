@@ -2,10 +2,10 @@
 
 use std::rc::Rc;
 
-use prosescope_core::schema::STATE_SQL;
-use prosescope_core::session::{Options, Session};
-use prosescope_core::source::Source;
-use prosescope_core::sqlite::MemorySource;
+use prosescope_core::model::schema::STATE_SQL;
+use prosescope_core::model::source::Source;
+use prosescope_core::pages::session::{Options, Session};
+use prosescope_core::read::sqlite::MemorySource;
 
 /// The time at which runs are opened: 2026-01-25 16:00 UTC, in milliseconds since 1970.
 pub(crate) const NOW: i64 = 1_769_356_800_000;

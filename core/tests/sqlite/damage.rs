@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use prosescope_core::database::DecodeError;
-use prosescope_core::decode::rows;
-use prosescope_core::schema::STATE_SQL;
-use prosescope_core::sqlite::{self, Guard, Sqlite};
+use prosescope_core::model::database::DecodeError;
+use prosescope_core::model::schema::STATE_SQL;
+use prosescope_core::read::decode::rows;
+use prosescope_core::read::sqlite::{self, Guard, Sqlite};
 use prosescope_test_support::work::spent;
 use rusqlite::Connection;
 

@@ -1,7 +1,7 @@
 //! Tests each deviation of a `state.db` that docs/reference/formats.md lists. The database is read, and a deviation
 //! that contradicts OpenProse is reported. (`oddities` tests the last deviation, rows only in `state.db-wal`.)
 
-use prosescope_core::schema::STATE_SQL;
+use prosescope_core::model::schema::STATE_SQL;
 use prosescope_core::trace::{NodeKind, fold};
 
 use crate::support::Db;

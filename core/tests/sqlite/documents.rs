@@ -1,10 +1,10 @@
 //! Tests that Prosescope reads the databases that the `sqlite3` program creates from OpenProse's own SQL.
 
-use prosescope_core::decode::rows;
+use prosescope_core::model::schema::{AGENTS_SQL, STATE_SQL};
 use prosescope_core::model::{
     AgentScope, AuditKind, BindingKind, Dialect, Form, GateStatus, Run, RunStatus, Status, ValueAt,
 };
-use prosescope_core::schema::{AGENTS_SQL, STATE_SQL};
+use prosescope_core::read::decode::rows;
 use prosescope_test_support::needs;
 
 use crate::support::{

@@ -1,8 +1,8 @@
 //! Tests which databases are recorded into: those whose tables have nothing but what the list in
-//! `core/src/schema/allowed.rs` allows.
+//! `core/src/model/schema/allowed.rs` allows.
 
-use prosescope_core::schema::{AGENTS_SQL, OF_RUNS, OF_WORKFLOWS, STATE_SQL, WORKFLOWS_SQL};
-use prosescope_core::sqlite::{Guard, fit_for_writing, guard, unfit_for_vacuum};
+use prosescope_core::model::schema::{AGENTS_SQL, OF_RUNS, OF_WORKFLOWS, STATE_SQL, WORKFLOWS_SQL};
+use prosescope_core::read::sqlite::{Guard, fit_for_writing, guard, unfit_for_vacuum};
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 

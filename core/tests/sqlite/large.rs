@@ -7,11 +7,11 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use prosescope_core::decode::rows;
-use prosescope_core::schema::STATE_SQL;
-use prosescope_core::session::{Listing, Options, Session, list, list_again, pages};
-use prosescope_core::source::Source;
-use prosescope_core::sqlite::MemorySource;
+use prosescope_core::model::schema::STATE_SQL;
+use prosescope_core::model::source::Source;
+use prosescope_core::pages::session::{Listing, Options, Session, list, list_again, pages};
+use prosescope_core::read::decode::rows;
+use prosescope_core::read::sqlite::MemorySource;
 use prosescope_test_support::work::spent;
 use rusqlite::Connection;
 

@@ -1,9 +1,9 @@
 //! Tests that a list never reads a large value (errata R8): the list stays the same after the pages with the values are
 //! overwritten.
 
-use prosescope_core::decode::rows;
+use prosescope_core::model::schema::STATE_SQL;
 use prosescope_core::model::{Agent, Binding, Run, Stored, ValueAt};
-use prosescope_core::schema::STATE_SQL;
+use prosescope_core::read::decode::rows;
 use rusqlite::Connection;
 
 use crate::support::{BINDINGS_PLAIN_KEY, Db, SCHEMA, bytes_read, open, said};

@@ -1,13 +1,13 @@
 //! Tests of tables with unusual columns, rows with unusual types, and files that are not databases of a run.
 
-use prosescope_core::database::{CellAt, Database, DecodeError, Limits};
-use prosescope_core::decode::rows;
-use prosescope_core::issue::Severity;
+use prosescope_core::model::database::{CellAt, Database, DecodeError, Limits};
+use prosescope_core::model::issue::Severity;
+use prosescope_core::model::schema::{AGENTS_SQL, STATE_SQL};
+use prosescope_core::model::source::Source;
 use prosescope_core::model::{Binding, Dialect, Form, Run, Stored, ValueAt};
-use prosescope_core::schema::{AGENTS_SQL, STATE_SQL};
-use prosescope_core::source::Source;
-use prosescope_core::sqlite::MemorySource;
-use prosescope_core::sqlite::{Guard, Sqlite};
+use prosescope_core::read::decode::rows;
+use prosescope_core::read::sqlite::MemorySource;
+use prosescope_core::read::sqlite::{Guard, Sqlite};
 use rusqlite::Connection;
 
 use crate::support::{Db, assert_said, said, value};
@@ -71,7 +71,7 @@ fn any_shape_of_table_is_read() {
             assert_eq!((full.updated, full.source), (binding.updated.clone(), None), "{shape}");
         }
         let errors: Vec<_> = run.issues.iter().filter(|i| i.severity == Severity::Error).collect();
-        assert_eq!(errors, [] as [&prosescope_core::issue::Issue; 0], "{shape}");
+        assert_eq!(errors, [] as [&prosescope_core::model::issue::Issue; 0], "{shape}");
     }
 }
 

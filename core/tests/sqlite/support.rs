@@ -4,10 +4,10 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use prosescope_core::decode::rows::{self, Decoded};
-use prosescope_core::issue::Issue;
+use prosescope_core::model::issue::Issue;
 use prosescope_core::model::{Binding, Run};
-use prosescope_core::sqlite::{Guard, Sqlite};
+use prosescope_core::read::decode::rows::{self, Decoded};
+use prosescope_core::read::sqlite::{Guard, Sqlite};
 use prosescope_test_support::needs::{self, skip};
 use rusqlite::{Connection, OpenFlags};
 use tempfile::TempDir;

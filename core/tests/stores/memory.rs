@@ -6,11 +6,11 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use prosescope_core::database::Found;
-use prosescope_core::database::{
+use prosescope_core::model::Stored;
+use prosescope_core::model::database::Found;
+use prosescope_core::model::database::{
     Cell, CellAt, Database, DecodeError, Key, Limits, Row, Rows, Scan, Value, Want,
 };
-use prosescope_core::model::Stored;
 
 /// A store with the rows of all runs in memory.
 #[derive(Default)]

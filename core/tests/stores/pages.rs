@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use prosescope_core::session::{Lookup, OneAgent, Options, Session, ValueOf, pages};
-use prosescope_core::source::Source;
+use prosescope_core::model::source::Source;
+use prosescope_core::pages::session::{Lookup, OneAgent, Options, Session, ValueOf, pages};
 use prosescope_core::trace::NodeId;
 use prosescope_test_support::pages::assert_keys_once;
 use serde::Serialize;

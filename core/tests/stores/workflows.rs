@@ -1,7 +1,7 @@
 //! Tests that every workflow store must pass. The tests of each store, and those of the commands, include this file.
 #![allow(dead_code)]
 
-use prosescope_core::write::WriteError;
+use prosescope_core::record::WriteError;
 use prosescope_workflow::{
     Action, Allowed, Append, Ask, Cancel, Event, Fail, Finish, Heartbeat, Horizon, Input, Json,
     Kind, Move, Note, Prefer, Prune, Start, Step, Tables, TurnStatus, Wanted, WorkflowStatus,

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use prosescope_core::model::{Execution, Gate, Meta, Run, RunStatus, Status};
+use prosescope_core::pages::resume::{Facts, plan};
 use prosescope_core::program::scan;
-use prosescope_core::resume::{Facts, plan};
-use prosescope_core::scope::resolve;
+use prosescope_core::trace::scope::resolve;
 use prosescope_core::trace::{NodeStatus, fold};
 
 use crate::make::{gate_of, made};

@@ -1,9 +1,9 @@
 //! Runs the cases of `fixtures/trace.json`, the project's golden file, and of `trace-more.json`, which adds cases.
 //! Fields that a case does not list may have any value.
 
-use prosescope_core::issue::Issue;
 use prosescope_core::model::Run;
-use prosescope_core::time::Stamp;
+use prosescope_core::model::issue::Issue;
+use prosescope_core::model::time::Stamp;
 use prosescope_core::trace::{Node, NodeId, NodeKind, Trace, fold};
 use serde_json::Value;
 

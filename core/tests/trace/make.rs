@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use prosescope_core::model::time::Stamp;
 use prosescope_core::model::{
     Execution, Gate, GateRecord, GateStatus, Meta, Program, Run, RunStatus, StateFile, Status,
 };
-use prosescope_core::time::Stamp;
 use serde_json::Value;
 
 /// Makes a row from its id, parent, index, text, status and metadata.

@@ -9,9 +9,9 @@ mod rows;
 
 use std::collections::{BTreeMap, HashSet};
 
-use prosescope_core::database::Kind;
-use prosescope_core::session::{Left, Session, weight};
-use prosescope_core::write::{AttachmentFile, Change, Fault, FaultKind, WriteError};
+use prosescope_core::model::database::Kind;
+use prosescope_core::pages::session::{Left, Session, weight};
+use prosescope_core::record::{AttachmentFile, Change, Fault, FaultKind, WriteError};
 use tokio_postgres::error::SqlState;
 
 use crate::address::Address;

@@ -1,8 +1,8 @@
 //! Replaces values that a column of the schema refuses or changes, and keeps the originals in `x_original` (errata P3,
 //! P11).
 
-use prosescope_core::database::Kind;
-use prosescope_core::time::Stamp;
+use prosescope_core::model::database::Kind;
+use prosescope_core::model::time::Stamp;
 use serde_json::Value;
 
 use crate::apply::{Step, any};

@@ -3,8 +3,8 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use prosescope_core::database::Kind;
-use prosescope_core::write::{Change, ExecutionRow};
+use prosescope_core::model::database::Kind;
+use prosescope_core::record::{Change, ExecutionRow};
 use serde_json::Value;
 
 use super::Import;

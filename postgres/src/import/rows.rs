@@ -4,7 +4,7 @@
 //! A statement for many rows passes each column as an array. COPY would be as fast, but the library prepares it by
 //! name, which a pooler may refuse, and a table with row security refuses it.
 
-use prosescope_core::write::Change;
+use prosescope_core::record::Change;
 
 use super::original::Refused;
 use crate::apply::{self, Check, Step, any};

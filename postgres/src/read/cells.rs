@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use prosescope_core::database::{Cell, DecodeError, Row, Value, Want};
 use prosescope_core::model::Stored;
+use prosescope_core::model::database::{Cell, DecodeError, Row, Value, Want};
 use tokio_postgres::types::{FromSql, Type};
 
 use crate::fault;

@@ -1,6 +1,6 @@
 //! Builds the condition and the order of the statement for a scan's [`Rows`].
 
-use prosescope_core::database::{Key, Rows};
+use prosescope_core::model::database::{Key, Rows};
 
 use crate::of::{Of, USER};
 use crate::server::{Bound, int, owned, text};

@@ -4,7 +4,7 @@ use std::pin::pin;
 use std::time::{Duration, Instant};
 
 use futures_util::TryStreamExt;
-use prosescope_core::database::DecodeError;
+use prosescope_core::model::database::DecodeError;
 use tokio_postgres::Row;
 
 use super::PostgresRun;

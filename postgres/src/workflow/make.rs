@@ -1,7 +1,7 @@
 //! Creates missing workflow tables, for `prosescope workflow setup --apply`.
 
-use prosescope_core::schema::WORKFLOWS_POSTGRES_SQL;
-use prosescope_core::write::{Fault, FaultKind, WriteError};
+use prosescope_core::model::schema::WORKFLOWS_POSTGRES_SQL;
+use prosescope_core::record::{Fault, FaultKind, WriteError};
 use tokio_postgres::error::SqlState;
 
 use super::{discover, unread, unwritten};

@@ -16,7 +16,7 @@ mod transact;
 use std::cell::RefCell;
 
 use futures_util::future::join3;
-use prosescope_core::write::{Fault, FaultKind, WriteError};
+use prosescope_core::record::{Fault, FaultKind, WriteError};
 use prosescope_workflow::{
     Barrier, Filter, Kind, Op, Row, Rows, Select, Shape, Statement, Table, Tables, Target,
     TurnStatus, Value, Waiting, Work, WorkflowStatus,

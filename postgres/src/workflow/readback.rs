@@ -7,7 +7,7 @@
 //! types: a time in a column of whole seconds may be rounded. `updated_at` is not compared, because triggers that set
 //! this column are common.
 
-use prosescope_core::write::WriteError;
+use prosescope_core::record::WriteError;
 use prosescope_workflow::{Change, Column, Dialect, Table, TableShape, Value};
 
 use super::discover::Postgres;

@@ -7,7 +7,7 @@ use std::pin::Pin;
 
 use futures_util::TryStreamExt;
 use futures_util::future::{FutureExt, MaybeDone, maybe_done};
-use prosescope_core::write::{Fault, FaultKind, WriteError};
+use prosescope_core::record::{Fault, FaultKind, WriteError};
 use prosescope_workflow::{Change, Statement, Table};
 use tokio_postgres::Error;
 use tokio_postgres::error::SqlState;

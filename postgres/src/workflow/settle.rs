@@ -3,7 +3,7 @@
 //! PostgreSQL reports for a transaction's id whether it was committed. But after an immediate stop, a server may assign
 //! the same id to another transaction. So a commit counts only if a row exists as the command wrote it.
 
-use prosescope_core::write::{Fault, WriteError};
+use prosescope_core::record::{Fault, WriteError};
 use prosescope_workflow::{Change, Dialect, Table, Value};
 
 use super::discover::Postgres;

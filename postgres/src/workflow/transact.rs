@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use futures_util::future::join3;
-use prosescope_core::write::{Fault, FaultKind, WriteError};
+use prosescope_core::record::{Fault, FaultKind, WriteError};
 use prosescope_workflow::{Facts, Row, Select, Shape, Statement, Table, Target, Work, Workflow};
 
 use super::{PostgresTables, bound, discover, send, settle, texts, unwritten};

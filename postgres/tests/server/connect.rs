@@ -5,10 +5,10 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use prosescope_core::session::pages::summary;
-use prosescope_core::session::{Filter, Options, Order, Session, list_page};
-use prosescope_core::source::Source;
-use prosescope_core::write::record;
+use prosescope_core::model::source::Source;
+use prosescope_core::pages::session::pages::summary;
+use prosescope_core::pages::session::{Filter, Options, Order, Session, list_page};
+use prosescope_core::record::record;
 use prosescope_postgres::{Address, PostgresSource, PostgresStore, find_run, init_postgres};
 use prosescope_test_support::cluster::Cluster;
 use prosescope_test_support::work::PATIENCE;

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use prosescope_core::write::record;
+use prosescope_core::record::record;
 use prosescope_postgres::PostgresStore;
 
 use super::writing::{PROGRAM, at, put};

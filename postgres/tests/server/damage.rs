@@ -3,9 +3,9 @@
 
 use std::rc::Rc;
 
-use prosescope_core::session::{Options, Session};
-use prosescope_core::source::Source;
-use prosescope_core::write::{WriteError, record};
+use prosescope_core::model::source::Source;
+use prosescope_core::pages::session::{Options, Session};
+use prosescope_core::record::{WriteError, record};
 use prosescope_postgres::{PostgresSource, PostgresStore, init_postgres};
 use prosescope_test_support::cluster::Cluster;
 

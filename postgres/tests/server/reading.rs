@@ -6,10 +6,12 @@ use std::fmt::Write;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use prosescope_core::database::{Database, DecodeError, Found, Limits, Rows, Scan, Value, Want};
-use prosescope_core::session::{Filter, Options, Order, Session, list, list_page, survey};
-use prosescope_core::source::{FileEntry, Source, SourceError};
-use prosescope_core::sqlite::MemorySource;
+use prosescope_core::model::database::{
+    Database, DecodeError, Found, Limits, Rows, Scan, Value, Want,
+};
+use prosescope_core::model::source::{FileEntry, Source, SourceError};
+use prosescope_core::pages::session::{Filter, Options, Order, Session, list, list_page, survey};
+use prosescope_core::read::sqlite::MemorySource;
 use prosescope_postgres::{PostgresRun, PostgresSource};
 use prosescope_test_support::cluster::Cluster;
 use prosescope_test_support::work::PATIENCE;
@@ -58,7 +60,7 @@ impl Source for Copied {
         Ok(Box::new(reader))
     }
 
-    fn notes(&self, path: &str) -> Vec<prosescope_core::issue::Issue> {
+    fn notes(&self, path: &str) -> Vec<prosescope_core::model::issue::Issue> {
         self.other.notes(path)
     }
 }
@@ -270,7 +272,7 @@ fn a_run_among_others_is_read_by_itself() {
         Some(3)
     );
     let mut bytes = 0;
-    let value = prosescope_core::session::ValueOf::Binding(1);
+    let value = prosescope_core::pages::session::ValueOf::Binding(1);
     session
         .value_pieces(&value, &mut |piece| {
             bytes += piece.len();

@@ -2,8 +2,8 @@
 
 use std::thread;
 
-use prosescope_core::schema::{POSTGRES_SQL, POSTGRES_VERSION};
-use prosescope_core::write::WriteError;
+use prosescope_core::model::schema::{POSTGRES_SQL, POSTGRES_VERSION};
+use prosescope_core::record::WriteError;
 use prosescope_postgres::init_postgres;
 
 use super::{RUN, address, database, run};

@@ -345,7 +345,7 @@ fn a_value_that_postgresql_refuses_is_refused_and_changes_nothing() {
     let mut start = conformance::start(1);
     start.input = "a\0b".to_owned();
     let refused = record(&mut store, &start, None, conformance::NOW).unwrap_err();
-    let prosescope_core::write::WriteError::Refused { rule, .. } = &refused else {
+    let prosescope_core::record::WriteError::Refused { rule, .. } = &refused else {
         panic!("{refused:?}")
     };
     assert_eq!(*rule, "not-storable");

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use prosescope_core::write::{FaultKind, WriteError};
+use prosescope_core::record::{FaultKind, WriteError};
 use prosescope_postgres::PostgresTables;
 use prosescope_test_support::cluster::Cluster;
 use prosescope_test_support::pooler::Pooler;

@@ -4,7 +4,7 @@ use std::thread;
 use std::time::Duration;
 
 use prosescope_core::model::AgentScope;
-use prosescope_core::write::{At, Begin, Content, Put, Remember, WriteError, record};
+use prosescope_core::record::{At, Begin, Content, Put, Remember, WriteError, record};
 use prosescope_postgres::PostgresStore;
 use prosescope_test_support::cluster::Cluster;
 

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use prosescope_core::write::Fault;
+use prosescope_core::record::Fault;
 use prosescope_serve::{Access, Limits, Server, Wake, Workplace};
 use prosescope_store::WorkflowStore;
 use prosescope_workflow::Tables;

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use prosescope_core::model::ValueAt;
-use prosescope_core::session::{DatabaseAt, Session};
-use prosescope_core::source::{FileEntry, Source, SourceError};
+use prosescope_core::model::source::{FileEntry, Source, SourceError};
+use prosescope_core::pages::session::{DatabaseAt, Session};
 
 use super::sealed::LogRow;
 use super::{Place, Redactor};

@@ -11,10 +11,10 @@ mod sealed;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use prosescope_core::gate::audit::verify;
 use prosescope_core::model::GateStatus;
-use prosescope_core::session::Session;
-use prosescope_core::view::{LeftOutOfShare, LogSealedAnew, SecretFound, SecretsReplaced};
+use prosescope_core::pages::session::Session;
+use prosescope_core::pages::view::{LeftOutOfShare, LogSealedAnew, SecretFound, SecretsReplaced};
+use prosescope_core::read::gate::audit::verify;
 use prosescope_redact::{Exact, Hit, Kind, Names, Rules, replace, surroundings};
 
 use crate::what::{Content, What};

@@ -1,8 +1,8 @@
 //! Decides for each column of a database how its texts are redacted.
 
-use prosescope_core::database::{Found, Value};
-use prosescope_core::gate::chain;
-use prosescope_core::sqlite::{Cells, Rebuild};
+use prosescope_core::model::database::{Found, Value};
+use prosescope_core::read::gate::chain;
+use prosescope_core::read::sqlite::{Cells, Rebuild};
 use serde_json::Map;
 
 use super::{Place, Redactor};

@@ -3,9 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use prosescope_core::gate::chain::{Chain, seal, with_chain};
-use prosescope_core::gate::prompt_hash;
-use prosescope_core::view::LogSealedAnew;
+use prosescope_core::pages::view::LogSealedAnew;
+use prosescope_core::read::gate::chain::{Chain, seal, with_chain};
+use prosescope_core::read::gate::prompt_hash;
 use serde_json::{Map, Value};
 
 use super::{Place, Redactor};

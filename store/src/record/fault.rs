@@ -3,8 +3,8 @@
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use prosescope_core::database::DecodeError;
-use prosescope_core::write::{Fault, FaultKind};
+use prosescope_core::model::database::DecodeError;
+use prosescope_core::record::{Fault, FaultKind};
 
 /// Returns a fault of a file or a folder. `what` describes the failed action, such as `cannot be opened`.
 pub(crate) fn io(path: &Path, what: &str, cause: &io::Error) -> Fault {

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
-use prosescope_core::write::{AttachmentFile, Content, Fault, FaultKind};
+use prosescope_core::record::{AttachmentFile, Content, Fault, FaultKind};
 
 use super::fault;
 use super::lock::RunLock;

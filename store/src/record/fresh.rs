@@ -3,8 +3,8 @@
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use prosescope_core::upkeep::clean::UNFINISHED;
-use prosescope_core::write::{Fault, WriteError};
+use prosescope_core::pages::upkeep::clean::UNFINISHED;
+use prosescope_core::record::{Fault, WriteError};
 
 use super::fault;
 use super::files::{Settled, put, unsure};
@@ -106,7 +106,7 @@ mod tests {
     use std::path::Path;
     use std::sync::Barrier;
 
-    use prosescope_core::write::{Fault, WriteError};
+    use prosescope_core::record::{Fault, WriteError};
 
     use crate::{FolderStore, SqliteStore, init_folder, init_sqlite};
 

@@ -5,7 +5,7 @@
 //! the real path, so Prosescope registers a file system layer (`vfs.rs`) that keeps every name unchanged.
 
 use cap_fs_ext::MetadataExt;
-use prosescope_core::write::{Fault, FaultKind};
+use prosescope_core::record::{Fault, FaultKind};
 use rusqlite::{Connection, OpenFlags};
 
 use super::fault;

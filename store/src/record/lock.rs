@@ -3,7 +3,7 @@ use std::io;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use prosescope_core::write::{Fault, FaultKind};
+use prosescope_core::record::{Fault, FaultKind};
 
 use super::fault;
 use crate::dir::Dir;

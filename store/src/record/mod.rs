@@ -1,6 +1,6 @@
 //! Applies the core's changes to runs on disk, one transaction per command.
 //!
-//! [`prosescope_core::write`] computes the changes; this module makes them durable, in SQLite by one immediate
+//! [`prosescope_core::record`] computes the changes; this module makes them durable, in SQLite by one immediate
 //! transaction, in a folder by atomic replacement. A lock file orders the `prosescope` processes, because SQLite's busy
 //! handler is unfair to a process that competes with many others (errata R1).
 

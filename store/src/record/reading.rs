@@ -4,13 +4,13 @@ use std::fs::File;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use prosescope_core::database::{Database, Limits};
-use prosescope_core::issue::Issue;
 use prosescope_core::model::Binding;
-use prosescope_core::session::{OpenError, Options, Session};
-use prosescope_core::source::{FileEntry, Source, SourceError};
-use prosescope_core::sqlite::Sqlite;
-use prosescope_core::write::{Fault, FaultKind};
+use prosescope_core::model::database::{Database, Limits};
+use prosescope_core::model::issue::Issue;
+use prosescope_core::model::source::{FileEntry, Source, SourceError};
+use prosescope_core::pages::session::{OpenError, Options, Session};
+use prosescope_core::read::sqlite::Sqlite;
+use prosescope_core::record::{Fault, FaultKind};
 use rusqlite::OpenFlags;
 
 use super::held;
@@ -63,7 +63,7 @@ impl Reading {
         &self.session
     }
 
-    /// See [`prosescope_core::write::Shelf::short_text`].
+    /// See [`prosescope_core::record::Shelf::short_text`].
     pub(super) fn short_text(
         &self,
         binding: &Binding,
@@ -73,7 +73,7 @@ impl Reading {
         found.map_err(|error| unread(&self.dir, "", &OpenError::Source(error)))
     }
 
-    /// See [`prosescope_core::write::Shelf::attachment`].
+    /// See [`prosescope_core::record::Shelf::attachment`].
     pub(super) fn attachment(&self, path: &str) -> Result<bool, Fault> {
         let there = self.dir.look(path);
         there

@@ -1,9 +1,9 @@
 use std::io;
 use std::path::Path;
 
-use prosescope_core::sqlite::agents;
-use prosescope_core::upkeep::clean::TRASH;
-use prosescope_core::write::{Fault, FaultKind};
+use prosescope_core::pages::upkeep::clean::TRASH;
+use prosescope_core::read::sqlite::agents;
+use prosescope_core::record::{Fault, FaultKind};
 
 use super::clean::{files_of, free};
 use crate::dir::Dir;
@@ -149,7 +149,7 @@ mod tests {
             fs::write(agent.join(format!("{name}-001.md")), "one").unwrap();
         }
         let conn = Connection::open(dir.path().join("agents.db")).unwrap();
-        conn.execute_batch(prosescope_core::schema::AGENTS_SQL)
+        conn.execute_batch(prosescope_core::model::schema::AGENTS_SQL)
             .unwrap();
         conn.execute_batch(
             "INSERT INTO agents (name, scope, memory) VALUES ('captain', 'project', 'größe'), ('scout', 'project', 'b');

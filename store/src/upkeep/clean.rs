@@ -3,8 +3,8 @@ use std::io;
 use std::path::Path;
 
 use cap_std::fs::Metadata;
-use prosescope_core::upkeep::clean::{Entry, EntryKind, TRASH};
-use prosescope_core::write::{Fault, FaultKind};
+use prosescope_core::pages::upkeep::clean::{Entry, EntryKind, TRASH};
+use prosescope_core::record::{Fault, FaultKind};
 
 use crate::dir::{self, Dir};
 use crate::record::{LOCK, fault, lock};
@@ -286,7 +286,7 @@ mod tests {
         let prose = dir.path().join(".prose");
         fs::rename(prose.join("runs/r1"), prose.join("runs/.trash-r1-7")).unwrap();
         let disk = crate::Disk::open(&prose).unwrap();
-        use prosescope_core::source::Source;
+        use prosescope_core::model::source::Source;
         assert!(disk.files().iter().all(|f| !f.path.contains("trash")));
         assert_eq!(disk.listed(), []);
         remove_leftover(&prose, ".trash-r1-7").unwrap();

@@ -7,11 +7,11 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use prosescope_core::render::state_md::with_head;
-use prosescope_core::session::{Left, Session, weight};
-use prosescope_core::source::Source;
-use prosescope_core::time::Stamp;
-use prosescope_core::write::{Change, Fault, FaultKind, RunStore, Style, WriteError, at_text};
+use prosescope_core::model::source::Source;
+use prosescope_core::model::time::Stamp;
+use prosescope_core::pages::session::{Left, Session, weight};
+use prosescope_core::record::render::state_md::with_head;
+use prosescope_core::record::{Change, Fault, FaultKind, RunStore, Style, WriteError, at_text};
 
 use super::repair::{copy, new_folder, session};
 use crate::Disk;

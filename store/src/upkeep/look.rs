@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use prosescope_core::sqlite::{HEAD, Header};
-use prosescope_core::upkeep::doctor::{DatabaseFacts, Git, Tool};
+use prosescope_core::pages::upkeep::doctor::{DatabaseFacts, Git, Tool};
+use prosescope_core::read::sqlite::{HEAD, Header};
 
 /// Runs a program with `--version`, and returns the first line of its output.
 pub fn tool(program: &str) -> Tool {

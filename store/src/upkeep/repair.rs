@@ -7,11 +7,12 @@ use std::path::Path;
 use std::rc::Rc;
 
 use prosescope_core::model::TableInfo;
-use prosescope_core::repair::{Done, Repair, stale_state_file, superseded_files};
-use prosescope_core::session::{Options, Session};
-use prosescope_core::source::{Source, SourceError};
-use prosescope_core::sqlite::{Guard, copy_repaired, guard};
-use prosescope_core::write::{Fault, FaultKind};
+use prosescope_core::model::source::{Source, SourceError};
+use prosescope_core::pages::repair::copy_repaired;
+use prosescope_core::pages::repair::{Done, Repair, stale_state_file, superseded_files};
+use prosescope_core::pages::session::{Options, Session};
+use prosescope_core::read::sqlite::{Guard, guard};
+use prosescope_core::record::{Fault, FaultKind};
 use rusqlite::Connection;
 use rusqlite::limits::Limit;
 

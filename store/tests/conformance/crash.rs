@@ -12,9 +12,9 @@ use std::sync::mpsc;
 use std::thread::sleep;
 use std::time::Duration;
 
-use prosescope_core::issue::Severity;
-use prosescope_core::session::ValueOf;
-use prosescope_core::write::At;
+use prosescope_core::model::issue::Severity;
+use prosescope_core::pages::session::ValueOf;
+use prosescope_core::record::At;
 use prosescope_test_support::work::PATIENCE;
 
 use crate::{BEGUN, FORMS, Form, PROGRAM, Recorded, make, open, script, session, told};

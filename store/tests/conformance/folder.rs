@@ -3,8 +3,8 @@
 use std::fs;
 
 use prosescope_core::model::GateStatus;
+use prosescope_core::record::{AuditRow, Change, GateResolution, GateRow, RunChange, WriteError};
 use prosescope_core::trace::NodeStatus;
-use prosescope_core::write::{AuditRow, Change, GateResolution, GateRow, RunChange, WriteError};
 use prosescope_store::{FolderStore, init_folder};
 
 use crate::{Form, PROGRAM, Recorded, open, told};
@@ -104,7 +104,7 @@ fn what_others_tell_is_not_written_over() {
     fs::write(aside.path().join("state.md"), told).unwrap();
     fs::write(aside.path().join("program.prose"), PROGRAM).unwrap();
     let mut store = open(Form::Folder, aside.path());
-    let at = prosescope_core::write::At::default();
+    let at = prosescope_core::record::At::default();
     let mut run = |line: &str| crate::script::run(store.as_mut(), line, &at);
     let state = || fs::read_to_string(aside.path().join("state.md")).unwrap();
     run("put plan: a value").unwrap();
@@ -271,8 +271,12 @@ fn earlier_values_are_found_again() {
     assert!(text("x_history/bindings/x/2.md").ends_with("\n---\n\ntwo"));
     assert_eq!(text("x_history/agents/captain/1.md"), "a");
     let session = run.session();
-    let versions =
-        prosescope_core::decode::folder::binding_versions(session.source().as_ref(), "", "x", None);
+    let versions = prosescope_core::read::decode::folder::binding_versions(
+        session.source().as_ref(),
+        "",
+        "x",
+        None,
+    );
     assert_eq!(versions.len(), 2);
     assert_eq!(versions[0].replaced, versions[1].updated);
 }

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use prosescope_core::write::{At, FaultKind, RunStore};
+use prosescope_core::record::{At, FaultKind, RunStore};
 use prosescope_store::SqliteStore;
 use rusqlite::Connection;
 

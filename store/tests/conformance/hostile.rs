@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use prosescope_core::model::GateStatus;
-use prosescope_core::write::{
+use prosescope_core::record::{
     At, Change, Decision, ExpireGates, GateResolution, ImportRow, NestedRun, ResolveGate, RunStore,
     WriteError, record,
 };

@@ -1,5 +1,5 @@
 //! Tests of the guarantees of every store: the same script, step by step, in each form
-//! (`prosescope_core::write::RunStore`).
+//! (`prosescope_core::record::RunStore`).
 //!
 //! A line of a script is a command (see `script.rs`); ` !rule` at its end is the expected refusal. After each step the
 //! run is opened as readers open it: all forms must have the same trace, bindings and agents; a refused command must
@@ -19,8 +19,8 @@ mod told;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use prosescope_core::session::{Options, Session};
-use prosescope_core::write::{At, RunStore, Style, WriteError, at_text};
+use prosescope_core::pages::session::{Options, Session};
+use prosescope_core::record::{At, RunStore, Style, WriteError, at_text};
 use prosescope_store::{Disk, FolderStore, SqliteStore, init_folder, init_sqlite};
 use tempfile::TempDir;
 

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use prosescope_core::session::{Options, Session};
-use prosescope_core::write::{At, Style, at_text};
+use prosescope_core::pages::session::{Options, Session};
+use prosescope_core::record::{At, Style, at_text};
 use prosescope_postgres::{Address, PostgresSource, PostgresStore, init_postgres};
 use prosescope_test_support::cluster::Cluster;
 

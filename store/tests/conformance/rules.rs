@@ -1,8 +1,8 @@
 //! What a program does not allow, rule by rule: each is refused in every form, and what was forced is told by every reader.
 //! `../shared/design/judgement.md` numbers the rules.
 
-use prosescope_core::issue::Severity;
-use prosescope_core::session::{Session, pages};
+use prosescope_core::model::issue::Severity;
+use prosescope_core::pages::session::{Session, pages};
 
 use super::{FORMS, Form, Recorded, check_in, postgres};
 

@@ -5,7 +5,7 @@
 use std::fmt::Debug;
 
 use prosescope_core::model::{AgentScope, RunStatus};
-use prosescope_core::write::{
+use prosescope_core::record::{
     AddImport, AddSegment, At, Begin, Content, CreateGate, Decision, End, ExpireGates, Fail,
     Finish, Insist, LARGE, Put, Record, Remember, Reopen, ResolveGate, Retry, Round, RunStore,
     Skip, StatementRef, ViewGate, WriteError, record,

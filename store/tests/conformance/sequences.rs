@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use prosescope_core::issue::Severity;
+use prosescope_core::model::issue::Severity;
 use prosescope_core::model::{AgentScope, RunStatus};
-use prosescope_core::session::{ValueOf, pages};
-use prosescope_core::write::{
+use prosescope_core::pages::session::{ValueOf, pages};
+use prosescope_core::record::{
     AddImport, At, Begin, CreateGate, Decision, End, ExpireGates, Fail, Finish, Insist, Put,
     Record, Remember, Reopen, ResolveGate, Retry, Round, RunStore, Skip, StatementRef, WriteError,
     record,

@@ -5,10 +5,10 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use prosescope_core::gate::audit::verify;
-use prosescope_core::issue::Severity;
 use prosescope_core::model::Gate;
-use prosescope_core::session::{Session, ValueOf, pages};
+use prosescope_core::model::issue::Severity;
+use prosescope_core::pages::session::{Session, ValueOf, pages};
+use prosescope_core::read::gate::audit::verify;
 
 /// Returns the trace, the bindings with their values, the agents, the gates with their log, and the imports.
 pub(crate) fn told(session: &Session) -> String {

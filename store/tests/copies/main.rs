@@ -7,7 +7,7 @@ mod commands;
 #[path = "../../../core/tests/histories/history.rs"]
 mod history;
 /// The unit tests' run in memory; its paths name what this crate imports below.
-#[path = "../../../core/src/write/tests/memory.rs"]
+#[path = "../../../core/src/record/tests/memory.rs"]
 #[allow(dead_code, reason = "the unit tests use more of it")]
 mod memory;
 #[path = "../../../core/tests/histories/playing.rs"]
@@ -19,10 +19,11 @@ mod told;
 use std::path::Path;
 use std::rc::Rc;
 
-use prosescope_core::resume;
-use prosescope_core::session::{Left, Options, Session, pages};
-use prosescope_core::write::{Change, RunStore, Style, at_text};
-use prosescope_core::{model, program, time, write};
+use prosescope_core::model;
+use prosescope_core::pages::resume;
+use prosescope_core::pages::session::{Left, Options, Session, pages};
+use prosescope_core::record::{Change, RunStore, Style, at_text};
+use prosescope_core::{program, record};
 use prosescope_postgres::{Address, PostgresSource, import_run};
 use prosescope_store::{
     Conversion, Disk, FolderStore, Origin, SqliteStore, convert, init_folder, init_sqlite,

@@ -26,7 +26,7 @@ mod seeds;
 mod visit;
 mod wal;
 
-use prosescope_core::sqlite::MemorySource;
+use prosescope_core::read::sqlite::MemorySource;
 
 pub use dice::Dice;
 pub use visit::{Visited, visit};

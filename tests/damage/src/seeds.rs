@@ -3,7 +3,7 @@
 
 use std::sync::OnceLock;
 
-use prosescope_core::schema::{AGENTS_SQL, STATE_SQL};
+use prosescope_core::model::schema::{AGENTS_SQL, STATE_SQL};
 use rusqlite::Connection;
 
 macro_rules! document {

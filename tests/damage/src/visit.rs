@@ -2,8 +2,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use prosescope_core::session::{Options, Session, ValueOf, list, pages, survey};
-use prosescope_core::source::Source;
+use prosescope_core::model::source::Source;
+use prosescope_core::pages::session::{Options, Session, ValueOf, list, pages, survey};
 use prosescope_core::trace::NodeId;
 use serde::Serialize;
 

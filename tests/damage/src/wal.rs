@@ -148,7 +148,7 @@ pub(crate) fn damaged(before: &[u8], dice: &mut Dice) -> (Vec<u8>, Vec<u8>) {
 
 #[cfg(test)]
 mod tests {
-    use prosescope_core::sqlite;
+    use prosescope_core::read::sqlite;
 
     use super::*;
 

@@ -7,8 +7,8 @@
 use std::rc::Rc;
 use std::sync::Mutex;
 
-use prosescope_core::session::{Options, Session, pages};
-use prosescope_core::sqlite::MemorySource;
+use prosescope_core::pages::session::{Options, Session, pages};
+use prosescope_core::read::sqlite::MemorySource;
 
 /// The text that the last call of [`read`] produced.
 static ANSWER: Mutex<Vec<u8>> = Mutex::new(Vec::new());

@@ -4,7 +4,7 @@
 use std::hint::black_box;
 
 use prosescope_core::program::{self, Listing};
-use prosescope_core::render::state_md::{RenderOptions, from_run};
+use prosescope_core::record::render::state_md::{RenderOptions, from_run};
 use prosescope_core::trace::fold;
 
 use crate::Effort;

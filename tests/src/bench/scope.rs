@@ -6,8 +6,8 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use prosescope_core::scope::{resolve, winner};
-use prosescope_core::session::{Options, Session};
+use prosescope_core::pages::session::{Options, Session};
+use prosescope_core::trace::scope::{resolve, winner};
 use prosescope_store::Disk;
 use prosescope_tests::{build, needs};
 use rusqlite::{Connection, ErrorCode, OpenFlags};

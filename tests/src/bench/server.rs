@@ -7,7 +7,7 @@ use std::process::Command;
 use std::thread;
 use std::time::Instant;
 
-use prosescope_core::write::{At, Content, Put, RunStore, record};
+use prosescope_core::record::{At, Content, Put, RunStore, record};
 use prosescope_postgres::{Address, PostgresStore};
 use prosescope_store::SqliteStore;
 use prosescope_test_support::cluster::Cluster;

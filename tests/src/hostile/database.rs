@@ -48,7 +48,7 @@ pub fn run(dir: &Path, fill: &mut Fill) {
 
 /// Builds a database of agents: `.prose/agents.db`.
 pub fn agents_db(file: &Path, fill: &mut Fill) {
-    let schema = include_str!("../../../core/src/schema/agents.sql");
+    let schema = include_str!("../../../core/src/model/schema/agents.sql");
     let mut script = format!("{schema}\nBEGIN;\n");
     for row in 0..fill.rows() {
         fill.begin(row);

@@ -10,7 +10,7 @@ use std::process::{Command, Output, Stdio};
 use prosescope_tests::{build, needs};
 use serde_json::Value;
 
-const SCHEMA: &str = include_str!("../../../core/src/schema/state.sql");
+const SCHEMA: &str = include_str!("../../../core/src/model/schema/state.sql");
 
 /// A project with a `.prose` folder, in which the binary runs.
 struct Project {

@@ -1,9 +1,9 @@
-//! Tests that the pages about rules (core/src/check/rules) describe exactly the rules that the sources use.
+//! Tests that the pages about rules (core/src/pages/check/rules) describe exactly the rules that the sources use.
 
 use std::fs;
 use std::path::Path;
 
-use prosescope_core::check::{rule, rules};
+use prosescope_core::pages::check::{rule, rules};
 use prosescope_tests::needs;
 use prosescope_tests::rule_scan::rules_in;
 
@@ -26,7 +26,7 @@ fn every_rule_of_the_sources_is_registered_and_every_registered_rule_is_used() {
         .collect();
     assert!(
         unknown.is_empty(),
-        "these rules are not registered:\n  {}\nAdd an entry for each to a page of core/src/check/rules.",
+        "these rules are not registered:\n  {}\nAdd an entry for each to a page of core/src/pages/check/rules.",
         unknown.join("\n  ")
     );
     let unused: Vec<&str> = rules()
@@ -36,7 +36,7 @@ fn every_rule_of_the_sources_is_registered_and_every_registered_rule_is_used() {
         .collect();
     assert!(
         unused.is_empty(),
-        "no source uses these rules any more: {}.\nRemove them from core/src/check/rules.",
+        "no source uses these rules any more: {}.\nRemove them from core/src/pages/check/rules.",
         unused.join(", ")
     );
 }

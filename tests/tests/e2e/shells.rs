@@ -38,7 +38,7 @@ fn shells_hold_no_sql() {
     assert_eq!(
         found,
         [] as [String; 0],
-        "SQL belongs to the core (core/src/sqlite, core/src/schema)"
+        "SQL belongs to the core (core/src/read/sqlite, core/src/model/schema)"
     );
 }
 

@@ -8,9 +8,9 @@ use std::rc::Rc;
 
 use prosescope_test_support::clock;
 
-use prosescope_core::issue::Severity;
-use prosescope_core::session::{FoundKind, Options, Session, ValueOf, pages, survey};
-use prosescope_core::source::Source;
+use prosescope_core::model::issue::Severity;
+use prosescope_core::model::source::Source;
+use prosescope_core::pages::session::{FoundKind, Options, Session, ValueOf, pages, survey};
 use prosescope_store::Disk;
 use prosescope_tests::needs;
 use serde_json::{Value, json};

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use prosescope_core::schema::WORKFLOWS_SQL;
+use prosescope_core::model::schema::WORKFLOWS_SQL;
 use rusqlite::Connection;
 
 use crate::project::Project;

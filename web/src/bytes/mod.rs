@@ -1,5 +1,5 @@
 //! Reads parts of the files that a user opened in the browser. `WebSource` is the worker's
-//! [`prosescope_core::source::Source`]; SQLite reads databases through it.
+//! [`prosescope_core::model::source::Source`]; SQLite reads databases through it.
 //!
 //! ```text
 //! SQLite ──► prosescope-vfs ──► Cache ──► File (FileReaderSync)

@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::io;
 
 use js_sys::{Array, Uint8Array};
-use prosescope_core::text::counted;
+use prosescope_core::model::text::counted;
 use prosescope_desk::protocol::{Shared, Trouble};
 use prosescope_share::archive::{Archive, HEAD, is_zip};
 use prosescope_share::manifest::{self, Sink, Verified};

@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
 
-use prosescope_core::database::{Database, Limits};
-use prosescope_core::sqlite::Sqlite;
+use prosescope_core::model::database::{Database, Limits};
+use prosescope_core::read::sqlite::Sqlite;
 use prosescope_desk::DeskSource;
 use prosescope_desk::protocol::{Counters, Missing, Shared};
 use prosescope_share::archive::Archive;
@@ -16,9 +16,11 @@ use prosescope_vfs::{Files as _, Mount};
 use prosescope_workflow::{Rows, SqliteTables};
 use wasm_bindgen::{JsCast as _, JsValue};
 
-use prosescope_core::issue::Issue;
-use prosescope_core::source::{FileEntry, Source, SourceError, left_out, names_hidden, not_given};
-use prosescope_core::time::Stamp;
+use prosescope_core::model::issue::Issue;
+use prosescope_core::model::source::{
+    FileEntry, Source, SourceError, left_out, names_hidden, not_given,
+};
+use prosescope_core::model::time::Stamp;
 
 use super::ahead::WHOLE;
 use super::cache::{Cache, Fetched, SMALL, TOGETHER};

@@ -1,7 +1,7 @@
 //! Computes the axis of a timeline: its visible part when the user zooms or moves, and the labels along it.
 
-use prosescope_core::time::{Stamp, human_duration};
-use prosescope_core::view::Timeline;
+use prosescope_core::model::time::{Stamp, human_duration};
+use prosescope_core::pages::view::Timeline;
 
 use super::words::{clock, minute};
 
@@ -190,7 +190,7 @@ fn words(time: u64, step: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use prosescope_core::view::Gap;
+    use prosescope_core::pages::view::Gap;
 
     use super::*;
 

@@ -1,8 +1,8 @@
 //! Parses the filter that a user types on the trace page. A filter contains words of a statement or its error, and
 //! conditions such as `kind:loop`, `status:failed` or `>1m`.
 
-use prosescope_core::session::pages::TraceChoice;
-use prosescope_core::timeout::Timeout;
+use prosescope_core::model::timeout::Timeout;
+use prosescope_core::pages::session::pages::TraceChoice;
 
 /// Writes a filter as text, so that parsing the text returns the same filter. The order of rows is not part of the
 /// text.

@@ -2,8 +2,8 @@
 
 use chrono::{DateTime, Utc};
 #[cfg(target_family = "wasm")]
-pub(crate) use prosescope_core::text::{count, counted};
-use prosescope_core::time::Stamp;
+pub(crate) use prosescope_core::model::text::{count, counted};
+use prosescope_core::model::time::Stamp;
 
 /// Formats a number of bytes: `812 B`, `1.9 MB`, `3.1 GB`.
 pub(crate) fn bytes(count: u64) -> String {

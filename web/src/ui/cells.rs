@@ -1,6 +1,6 @@
 //! Formats the cells of a database table for a grid: each cell on one line, in columns as wide as their content.
 
-use prosescope_core::view::Cell;
+use prosescope_core::pages::view::Cell;
 
 /// The most characters of a cell shown in its row and its tooltip.
 const TITLE: usize = 300;

@@ -2,8 +2,8 @@
 //! browser's Back restore them.
 
 use leptos::prelude::*;
-use prosescope_core::session::{Filter, Order};
-use prosescope_core::time::{DAY, Stamp};
+use prosescope_core::model::time::{DAY, Stamp};
+use prosescope_core::pages::session::{Filter, Order};
 
 /// The possible orders of the list, each with its name in the address and its label.
 pub(crate) const ORDERS: [(&str, &str, Order); 6] = [

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use prosescope_core::session::pages::Page;
+use prosescope_core::pages::session::pages::Page;
 use serde::de::DeserializeOwned;
 use wasm_bindgen::prelude::*;
 

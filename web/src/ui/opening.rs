@@ -4,7 +4,7 @@
 //! (`file://`), where `getAsFileSystemHandle` is used instead. Both functions must be called during the drop event,
 //! before any `await`.
 
-use prosescope_core::source::is_listed;
+use prosescope_core::model::source::is_listed;
 use wasm_bindgen::{JsCast as _, JsValue};
 
 use crate::script;

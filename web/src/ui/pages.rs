@@ -13,7 +13,7 @@ mod state_md;
 mod trace;
 
 use leptos::prelude::*;
-use prosescope_core::view::{NodeRef, TreeRow};
+use prosescope_core::pages::view::{NodeRef, TreeRow};
 
 use super::parts::Pill;
 use super::state::Run;

@@ -3,8 +3,8 @@
 use gloo_file::ObjectUrl;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use prosescope_core::time::Stamp;
-use prosescope_core::view::{BindingRef, Part, Tone, icon, tone};
+use prosescope_core::model::time::Stamp;
+use prosescope_core::pages::view::{BindingRef, Part, Tone, icon, tone};
 use wasm_bindgen::JsCast as _;
 use wasm_bindgen_futures::JsFuture;
 
@@ -280,7 +280,7 @@ fn copy_by_hand(text: &str) -> Option<bool> {
 pub(crate) fn Download(
     /// The request whose answer is the file.
     request: Request,
-    /// The file name, made by [`prosescope_core::render::download`].
+    /// The file name, made by [`prosescope_core::record::render::download`].
     name: String,
     /// The button's label.
     #[prop(default = "Download")]

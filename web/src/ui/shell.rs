@@ -3,7 +3,7 @@
 
 use leptos::html::Nav;
 use leptos::prelude::*;
-use prosescope_core::view::{Overview, Part};
+use prosescope_core::pages::view::{Overview, Part};
 
 use super::band::Band;
 use super::bar_end::bar_end;
@@ -31,7 +31,7 @@ pub(crate) fn RunShell(
         let place = place.clone();
         move || Request::Page {
             place: place.clone(),
-            page: prosescope_core::session::pages::Page::Overview,
+            page: prosescope_core::pages::session::pages::Page::Overview,
         }
     });
     let run = Run {

@@ -6,8 +6,8 @@ use std::rc::Rc;
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use prosescope_core::session::pages;
-use prosescope_core::view::{Overview, RunList, RunSummary};
+use prosescope_core::pages::session::pages;
+use prosescope_core::pages::view::{Overview, RunList, RunSummary};
 use serde::de::DeserializeOwned;
 use wasm_bindgen::JsValue;
 
@@ -611,7 +611,10 @@ impl App {
             run.map_or_else(|| place.clone(), |run| key(list, run))
         };
         // The run that began earlier is run A, whichever was marked first.
-        let begun = |place: &String| desk.run(place).and_then(prosescope_core::session::began);
+        let begun = |place: &String| {
+            desk.run(place)
+                .and_then(prosescope_core::pages::session::began)
+        };
         let (a, b) = match begun(first) > begun(second) {
             true => (second, first),
             false => (first, second),

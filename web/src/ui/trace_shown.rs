@@ -2,7 +2,7 @@
 //! them.
 
 use leptos::prelude::*;
-use prosescope_core::session::pages::{TraceChoice, TraceOrder};
+use prosescope_core::pages::session::pages::{TraceChoice, TraceOrder};
 
 use crate::text::axis::{CLOSER, Seen};
 

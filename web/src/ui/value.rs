@@ -4,9 +4,9 @@ use std::rc::Rc;
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use prosescope_core::render::download::download_name;
-use prosescope_core::session::ValueOf;
-use prosescope_core::view::ValueFormat;
+use prosescope_core::pages::session::ValueOf;
+use prosescope_core::pages::view::ValueFormat;
+use prosescope_core::record::render::download::download_name;
 use prosescope_desk::text::{LineOf, Lines, laid_out};
 
 use super::list::{Cursor, Mark, Pages, Rows, Stretch};

@@ -7,8 +7,8 @@ mod written;
 use std::path::Path;
 use std::rc::Rc;
 
-use prosescope_core::source::Source;
-use prosescope_core::view::{RunShared, SecretsReplaced};
+use prosescope_core::model::source::Source;
+use prosescope_core::pages::view::{RunShared, SecretsReplaced};
 use prosescope_share::pack::{Made, ShareError};
 use prosescope_share::page;
 use prosescope_share::redact::ASKED;

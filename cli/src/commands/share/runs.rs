@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use prosescope_core::model::source::Source;
 use prosescope_core::model::{FolderForm, Form};
-use prosescope_core::render::text::escape;
-use prosescope_core::session::Session;
-use prosescope_core::source::Source;
+use prosescope_core::pages::session::Session;
+use prosescope_core::record::render::text::escape;
 use prosescope_share::copy::Shared;
 use prosescope_share::pack::Databases;
 use prosescope_share::sharing::Each;

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, IsTerminal, Seek, Write};
 use std::path::Path;
 
-use prosescope_core::time::Stamp;
+use prosescope_core::model::time::Stamp;
 use prosescope_share::archive::{Archive, ArchiveError};
 use prosescope_share::pack::ShareError;
 use prosescope_share::summary::Summary;

@@ -11,7 +11,7 @@ use super::{found, logged};
 use crate::{FORMS, Form, Project, sqlite};
 
 /// An edit of a gate's file: the name of the file, the key and its new value (`None` removes the file), and the rule of
-/// the expected finding. `core/src/decode/gates_json/tests.rs` has the other pairs of keys that must agree.
+/// the expected finding. `core/src/read/decode/gates_json/tests.rs` has the other pairs of keys that must agree.
 type OfFile = (
     &'static str,
     Option<(&'static str, &'static str)>,

@@ -1,4 +1,4 @@
-//! Lists edits of the audit log, each with the issue that it must cause. `core/src/gate/audit_tests.rs` edits each
+//! Lists edits of the audit log, each with the issue that it must cause. `core/src/read/gate/audit_tests.rs` edits each
 //! column and each place; here are one or two edits for each rule, and every edit that only a noted head reveals, or
 //! nothing.
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use prosescope_core::gate::chain::{Chain, seal, with_chain};
+use prosescope_core::read::gate::chain::{Chain, seal, with_chain};
 use serde_json::{Map, Value, json};
 
 use crate::{Form, Project};

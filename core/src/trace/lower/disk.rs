@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::facts::{Fact, Facts};
 use super::state::Evidence;
-use crate::issue::{Issue, Severity};
+use crate::model::issue::{Issue, Severity};
 use crate::model::{Binding, BindingKind, Run};
 use crate::program::{Statement, StatementKind, TiedBy};
 use crate::trace::NodeStatus;

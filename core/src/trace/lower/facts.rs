@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::issue::{Issue, Severity};
+use crate::model::issue::{Issue, Severity};
 use crate::model::{Annotation, FolderForm, Form, Run, Status, Text};
 use crate::program::{LineRole, Listing, Statement, StatementKind, Tie, TiedBy};
 use crate::trace::NodeStatus;

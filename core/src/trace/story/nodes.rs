@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::{At, Happening, Place, Story};
-use crate::issue::{Issue, Severity};
+use crate::model::issue::{Issue, Severity};
 use crate::model::{Run, Text};
 use crate::program::Listing;
 use crate::trace::emit::derived;

@@ -244,7 +244,7 @@ impl<'a> Sweep<'a, '_> {
         match (seen, now) {
             (Kind::Gate(seen), Kind::Gate(gate)) => {
                 let said =
-                    gate != crate::gate::visit(gate).0 || self.gates.contains_key(&(row.id, gate));
+                    gate != crate::model::visit(gate).0 || self.gates.contains_key(&(row.id, gate));
                 seen == gate || !said
             }
             _ => true,
@@ -346,7 +346,7 @@ impl<'a> Sweep<'a, '_> {
                 }
             }
             (Kind::Gate(own), Kind::Gate(gate)) => {
-                crate::gate::visit(own).0 == crate::gate::visit(gate).0
+                crate::model::visit(own).0 == crate::model::visit(gate).0
                     && self.same_visit(parent.kind, subject.kind, row)
             }
             (Kind::Statement, Kind::Statement | Kind::Loop | Kind::Parallel) => {

@@ -58,7 +58,7 @@ impl<'a> Sweep<'a, '_> {
             }
             let (key, kind, id) = match (gate, own_loop) {
                 (Some(gate), _) => {
-                    let base = crate::gate::visit(gate).0;
+                    let base = crate::model::visit(gate).0;
                     let gate = self.gates.get(&(row.id, base)).copied().unwrap_or(gate);
                     (Key::Gate(base), Kind::Gate(gate), gate)
                 }

@@ -3,15 +3,15 @@
 use std::fs::File;
 use std::io;
 
-use prosescope_core::decode::folder::in_order_of_index;
-use prosescope_core::decode::state_md::parse;
+use prosescope_core::model::time::Stamp;
 use prosescope_core::model::{
     Agent, AgentScope, Binding, FolderForm, Form, IndexedBinding, Program, Run, RunStatus,
     StateFile, ValueAt,
 };
-use prosescope_core::render::{binding_md, gates_json, segment_md, state_md};
-use prosescope_core::time::Stamp;
-use prosescope_core::write::{
+use prosescope_core::read::decode::folder::in_order_of_index;
+use prosescope_core::read::decode::state_md::parse;
+use prosescope_core::record::render::{binding_md, gates_json, segment_md, state_md};
+use prosescope_core::record::{
     BindingRow, Change, Fault, FaultKind, FileChange as Op, MemoryRow, WriteError, folder_state,
 };
 

@@ -1,8 +1,8 @@
 //! Reads the facts about the run from the header of its state.md.
 
-use prosescope_core::decode::state_md;
 use prosescope_core::model::{FolderForm, StateFile};
-use prosescope_core::write::{Fault, FaultKind, WriteError};
+use prosescope_core::read::decode::state_md;
+use prosescope_core::record::{Fault, FaultKind, WriteError};
 
 use crate::dir::Dir;
 use crate::record::fault;

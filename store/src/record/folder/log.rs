@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use prosescope_core::write::Fault;
+use prosescope_core::record::Fault;
 
 use crate::dir::{Dir, part_of};
 use crate::record::fault;

@@ -4,7 +4,7 @@
 //! lock ──► finish the journal of a killed writer ──► facts ──► changes ──► events, audit log, files ──► state.md
 //! ```
 //!
-//! After each change that state.md shows, state.md is rendered again ([`prosescope_core::write::folder_state`]). A
+//! After each change that state.md shows, state.md is rendered again ([`prosescope_core::record::folder_state`]). A
 //! subagent's write (a binding, a memory, a segment) changes only its own file.
 
 mod apply;
@@ -22,7 +22,7 @@ use std::io;
 use std::path::Path;
 
 use prosescope_core::model::{AgentScope, IndexedBinding};
-use prosescope_core::write::{Facts, Fault, RunStore, Style, Work, WriteError};
+use prosescope_core::record::{Facts, Fault, RunStore, Style, Work, WriteError};
 
 use super::files::{put, sweep};
 use super::lock::lock;

@@ -4,8 +4,8 @@ use std::io;
 
 use cap_std::fs::FileType;
 
-use prosescope_core::decode::text::is_plain_path;
-use prosescope_core::write::{Fault, FaultKind, NestedRun, WriteError};
+use prosescope_core::read::decode::text::is_plain_path;
+use prosescope_core::record::{Fault, FaultKind, NestedRun, WriteError};
 
 use super::fill_new;
 use crate::dir::Dir;
@@ -90,7 +90,7 @@ impl Drop for Nested<'_> {
             // Renames the folder before its removal, so that a half-removed run never looks complete.
             let aside = format!(
                 "{}{}",
-                prosescope_core::upkeep::clean::UNFINISHED,
+                prosescope_core::pages::upkeep::clean::UNFINISHED,
                 std::process::id()
             );
             let gone = above.rename(name, &aside).map(|()| aside);

@@ -6,7 +6,7 @@
 
 use std::io;
 
-use prosescope_core::write::{Fault, FaultKind, FileChange as Op, JOURNAL};
+use prosescope_core::record::{Fault, FaultKind, FileChange as Op, JOURNAL};
 
 use super::log::AUDIT;
 use crate::dir::Dir;

@@ -1,14 +1,14 @@
 use std::borrow::Cow;
 
-use prosescope_core::decode::memory_md::segment_number;
-use prosescope_core::decode::text::is_plain_path;
 use prosescope_core::model::{AgentScope, Binding, Run};
 use prosescope_core::program::Listing;
-use prosescope_core::render::gates_json;
-use prosescope_core::trace::Trace;
-use prosescope_core::write::{
+use prosescope_core::read::decode::memory_md::segment_number;
+use prosescope_core::read::decode::text::is_plain_path;
+use prosescope_core::record::render::gates_json;
+use prosescope_core::record::{
     AgentFact, Change, ExecutionRow, Fault, FaultKind, Shelf, first_events,
 };
+use prosescope_core::trace::Trace;
 
 use super::head::StateHead;
 use super::log::{self, AUDIT, EVENTS};

@@ -1,5 +1,5 @@
 use prosescope_core::model::AgentScope;
-use prosescope_core::write::{At, Put, Remember, WriteError, record};
+use prosescope_core::record::{At, Put, Remember, WriteError, record};
 
 use super::{FolderStore, init_folder};
 

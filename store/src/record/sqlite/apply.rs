@@ -1,6 +1,6 @@
 //! Writes changes as rows, always with bound parameters (errata P10, B9).
 
-use prosescope_core::write::Change;
+use prosescope_core::record::Change;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Params, params, params_from_iter};
 

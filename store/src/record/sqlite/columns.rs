@@ -1,7 +1,7 @@
 //! Converts rows into SQLite's values, for writing and for reading back.
 
-use prosescope_core::change;
-use prosescope_core::write::Change;
+use prosescope_core::model::change;
+use prosescope_core::record::Change;
 use rusqlite::types::Value;
 use serde_json::{Map, Value as Json};
 

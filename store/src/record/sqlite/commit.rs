@@ -1,7 +1,7 @@
 //! Finds out whether a commit that SQLite reported as failed was written: an error may follow the last written byte,
 //! when a lock is released.
 
-use prosescope_core::write::{Change, Fault, FaultKind};
+use prosescope_core::record::{Change, Fault, FaultKind};
 use rusqlite::{Connection, ErrorCode};
 
 use super::readback;

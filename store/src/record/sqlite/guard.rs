@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `Clock` | stops a transaction at its limits of elapsed time and processor time |
 //! | `settings`, `own` | apply the limits of reading, disable the file's triggers, and set foreign keys and syncing |
-//! | `tables` | refuses a database with anything on our tables that is not on the list of `prosescope_core::schema` |
+//! | `tables` | refuses a database with anything on our tables that is not on the list of `prosescope_core::model::schema` |
 //! | `complete` | creates missing tables with their indexes and triggers |
 //! | `version`, `by_coming` | read the schema's version, and how rows are ordered by insertion |
 
@@ -13,9 +13,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use prosescope_core::schema;
-use prosescope_core::sqlite::{Guard, fit_for_writing, guard};
-use prosescope_core::write::{Fault, FaultKind};
+use prosescope_core::model::schema;
+use prosescope_core::read::sqlite::{Guard, fit_for_writing, guard};
+use prosescope_core::record::{Fault, FaultKind};
 use rusqlite::Connection;
 
 use crate::record::fault;

@@ -20,9 +20,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use prosescope_core::model::Run;
-use prosescope_core::schema;
-use prosescope_core::sqlite::unfit_for_vacuum;
-use prosescope_core::write::{Change, Facts, Fault, FaultKind, RunStore, Style, Work, WriteError};
+use prosescope_core::model::schema;
+use prosescope_core::read::sqlite::unfit_for_vacuum;
+use prosescope_core::record::{Change, Facts, Fault, FaultKind, RunStore, Style, Work, WriteError};
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, params};
 
@@ -72,7 +72,7 @@ pub struct SqliteStore {
 
 impl SqliteStore {
     /// Opens a database for writing. `run_id` selects one of several runs; by default the run that readers show
-    /// ([`which_run`](prosescope_core::decode::rows::which_run)) or, if the `run` table is empty, the run named like
+    /// ([`which_run`](prosescope_core::read::decode::rows::which_run)) or, if the `run` table is empty, the run named like
     /// the folder. Does not follow a link.
     ///
     /// # Errors

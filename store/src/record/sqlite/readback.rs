@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use prosescope_core::write::{Change, WriteError};
+use prosescope_core::record::{Change, WriteError};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 

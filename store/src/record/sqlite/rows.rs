@@ -1,9 +1,9 @@
 //! Reads the cells that a writer needs beside the run that it read.
 
-use prosescope_core::decode::rows::which_run;
 use prosescope_core::model::Text;
-use prosescope_core::schema;
-use prosescope_core::time::Stamp;
+use prosescope_core::model::schema;
+use prosescope_core::model::time::Stamp;
+use prosescope_core::read::decode::rows::which_run;
 use rusqlite::types::{Type, ValueRef};
 use rusqlite::{Connection, Row};
 

@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use prosescope_core::model::{AgentScope, Binding};
-use prosescope_core::write::{AgentFact, Fault, Shelf};
+use prosescope_core::record::{AgentFact, Fault, Shelf};
 use rusqlite::{Connection, OptionalExtension};
 
 use super::rows;

@@ -1,8 +1,8 @@
 use std::time::Duration;
 
 use prosescope_core::model::AgentScope;
-use prosescope_core::schema::AGENTS_SQL;
-use prosescope_core::write::{
+use prosescope_core::model::schema::AGENTS_SQL;
+use prosescope_core::record::{
     At, Begin, Change, ExecutionRow, ExecutionUpdate, FaultKind, GateResolution, Put, Remember,
     RunStore, StatementRef, WriteError, record,
 };

@@ -7,8 +7,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::time::Duration;
 
-use prosescope_core::session::Options;
-use prosescope_core::source::Source;
+use prosescope_core::model::source::Source;
+use prosescope_core::pages::session::Options;
 use prosescope_damage::{Case, Outcome, Visited, What, visit};
 use prosescope_store::Disk;
 use prosescope_test_support::work::spent;

@@ -9,11 +9,11 @@ use std::rc::Rc;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use prosescope_core::schema::STATE_SQL;
-use prosescope_core::session::pages::{self, AuditFilter};
-use prosescope_core::session::{Options, Session};
-use prosescope_core::source::Source;
-use prosescope_core::sqlite::MemorySource;
+use prosescope_core::model::schema::STATE_SQL;
+use prosescope_core::model::source::Source;
+use prosescope_core::pages::session::pages::{self, AuditFilter};
+use prosescope_core::pages::session::{Options, Session};
+use prosescope_core::read::sqlite::MemorySource;
 use prosescope_test_support::work::spent;
 use rusqlite::Connection;
 use serde::Serialize;

@@ -87,7 +87,7 @@ impl Project {
         node.args(args)
             .current_dir(self.path())
             .env("EXAMPLES", root.join("examples"))
-            .env("SCHEMA", root.join("core/src/schema/state.sql"));
+            .env("SCHEMA", root.join("core/src/model/schema/state.sql"));
         if let Some(prose) = needs::prose() {
             node.env("PROSE_BIN", prose);
         }

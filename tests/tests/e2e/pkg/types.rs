@@ -3,13 +3,13 @@
 
 use std::fs;
 
-use prosescope_core::view;
+use prosescope_core::pages::view;
 use prosescope_tests::needs;
 use ts_rs::TypeVisitor;
 
 use crate::declared::Types;
 
-const HEAD: &str = "// Generated from the doc comments and structs of core/src/view by `cargo xtask docs`: the JSON of `prosescope … --json`.
+const HEAD: &str = "// Generated from the doc comments and structs of core/src/pages/view by `cargo xtask docs`: the JSON of `prosescope … --json`.
 // In the JavaScript package, integers from 2^53 on are texts.
 ";
 

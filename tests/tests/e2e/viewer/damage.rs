@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use prosescope_core::session::{Options, Session, survey};
-use prosescope_core::source::Source;
+use prosescope_core::model::source::Source;
+use prosescope_core::pages::session::{Options, Session, survey};
 use prosescope_damage::{Case, Outcome, What};
 use prosescope_test_support::work::exceeds;
 use serde_json::{Value, json};

@@ -2,7 +2,7 @@
 //! that no page shows.
 
 use leptos::prelude::*;
-use prosescope_core::view::Overview;
+use prosescope_core::pages::view::Overview;
 
 use crate::route::Page;
 use crate::text::words;

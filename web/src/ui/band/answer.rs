@@ -1,8 +1,8 @@
 //! Draws the answer of a completed run, its first output, above the trace.
 
 use leptos::prelude::*;
-use prosescope_core::session::ValueOf;
-use prosescope_core::view::{BindingRef, ValueFormat};
+use prosescope_core::pages::session::ValueOf;
+use prosescope_core::pages::view::{BindingRef, ValueFormat};
 
 use crate::protocol::{OpenedValue, Request};
 use crate::route::Page;

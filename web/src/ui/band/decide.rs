@@ -3,7 +3,7 @@
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use prosescope_core::view::GateView;
+use prosescope_core::pages::view::GateView;
 
 use super::gate::line;
 use crate::protocol::{Trouble, Verdict};

@@ -1,8 +1,8 @@
 //! Draws a waiting gate: its question, who may decide until when, and the sheet for a decision.
 
 use leptos::prelude::*;
-use prosescope_core::session::pages;
-use prosescope_core::view::{GateOutcomeView, GateView, ResumeView};
+use prosescope_core::pages::session::pages;
+use prosescope_core::pages::view::{GateOutcomeView, GateView, ResumeView};
 
 use super::{Sheet, decide};
 use crate::protocol::Verdict;

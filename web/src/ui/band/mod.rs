@@ -9,8 +9,8 @@ mod model;
 mod resume;
 
 use leptos::prelude::*;
-use prosescope_core::time::Stamp;
-use prosescope_core::view::{AGAINST, GateView, NodeRef, Overview, Part, RunSummary, icon};
+use prosescope_core::model::time::Stamp;
+use prosescope_core::pages::view::{AGAINST, GateView, NodeRef, Overview, Part, RunSummary, icon};
 
 use super::pages::{coded, item_of};
 use super::parts::{Go, SharedNote, link, live, tone_class};

@@ -2,7 +2,7 @@
 //! copying it.
 
 use leptos::prelude::*;
-use prosescope_core::view::{ForModel, ModelSize};
+use prosescope_core::pages::view::{ForModel, ModelSize};
 use prosescope_share::wishes::Wishes;
 
 use crate::protocol::Request;

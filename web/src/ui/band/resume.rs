@@ -1,9 +1,9 @@
 //! Draws the sheet that shows how to continue an unfinished run. The core computes the plan when the sheet opens.
 
 use leptos::prelude::*;
-use prosescope_core::resume::{prompt, sections};
-use prosescope_core::session::pages;
-use prosescope_core::view::{Item, NeedView, Overview, ResumeView, Section};
+use prosescope_core::pages::resume::{prompt, sections};
+use prosescope_core::pages::session::pages;
+use prosescope_core::pages::view::{Item, NeedView, Overview, ResumeView, Section};
 
 use crate::route::Page;
 use crate::text::words;

@@ -4,7 +4,7 @@ mod row;
 mod values;
 
 use leptos::prelude::*;
-use prosescope_core::view::{
+use prosescope_core::pages::view::{
     CompareView, ComparedNode, ComparedRow, ComparedRun, Difference, icon,
 };
 

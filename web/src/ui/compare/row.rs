@@ -1,7 +1,7 @@
 //! Draws the details beside the list of a comparison: those of one row, or those of both runs as a whole.
 
 use leptos::prelude::*;
-use prosescope_core::view::{CompareView, ComparedNode, ComparedRow, icon};
+use prosescope_core::pages::view::{CompareView, ComparedNode, ComparedRow, icon};
 
 use super::values::{lines, memory, value};
 use super::{Keys, WHOLE};

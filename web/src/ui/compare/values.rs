@@ -2,7 +2,7 @@
 //! marked.
 
 use leptos::prelude::*;
-use prosescope_core::view::{ChangedLine, ComparedValue};
+use prosescope_core::pages::view::{ChangedLine, ComparedValue};
 
 use super::Keys;
 use crate::route::{Page, Route};

@@ -2,7 +2,7 @@
 //! of a run that contain the typed text.
 
 use leptos::prelude::*;
-use prosescope_core::view::{Hit, HitKind, RunList, SearchedRun};
+use prosescope_core::pages::view::{Hit, HitKind, RunList, SearchedRun};
 
 use crate::route::{Page, Route, Tab};
 use crate::ui::state::{App, Desk, key};
@@ -100,7 +100,7 @@ pub(super) fn named(app: App, text: &str) -> Vec<Entry> {
     all
 }
 
-fn program(run: &prosescope_core::view::RunSummary) -> &str {
+fn program(run: &prosescope_core::pages::view::RunSummary) -> &str {
     run.program.as_deref().unwrap_or(&run.id)
 }
 

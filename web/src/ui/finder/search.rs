@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use prosescope_core::view::SearchedRun;
+use prosescope_core::pages::view::SearchedRun;
 
 use crate::protocol::{Request, Trouble};
 use crate::text::words;

@@ -2,7 +2,7 @@
 //! on the indicator pauses or continues following.
 
 use leptos::prelude::*;
-use prosescope_core::time::human_duration;
+use prosescope_core::model::time::human_duration;
 
 use super::now;
 use crate::ui::icons;

@@ -2,9 +2,9 @@
 //! next.
 
 use leptos::prelude::*;
-use prosescope_core::session::ValueOf;
-use prosescope_core::session::pages;
-use prosescope_core::view::{AgentElsewhere, AgentView, AgentsView, Part, SegmentView};
+use prosescope_core::pages::session::ValueOf;
+use prosescope_core::pages::session::pages;
+use prosescope_core::pages::view::{AgentElsewhere, AgentView, AgentsView, Part, SegmentView};
 
 use crate::route::Page;
 use crate::text::words;

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use prosescope_core::view::{BindingRow, BindingsPage, Part};
+use prosescope_core::pages::view::{BindingRow, BindingsPage, Part};
 
 use crate::protocol::Request;
 use crate::route::Page;

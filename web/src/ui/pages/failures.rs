@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use prosescope_core::session::pages;
-use prosescope_core::view::{NodeRef, Overview, Part};
+use prosescope_core::pages::session::pages;
+use prosescope_core::pages::view::{NodeRef, Overview, Part};
 
 use super::item_of;
 use crate::protocol::{Request, Trouble};

@@ -4,9 +4,9 @@ mod table;
 
 use leptos::prelude::*;
 use prosescope_core::model::{FileInfo, TableInfo};
-use prosescope_core::session::ValueOf;
-use prosescope_core::session::pages;
-use prosescope_core::view::FilesView;
+use prosescope_core::pages::session::ValueOf;
+use prosescope_core::pages::session::pages;
+use prosescope_core::pages::view::FilesView;
 
 use crate::route::Page;
 use crate::text::words;

@@ -4,8 +4,8 @@
 mod audit;
 
 use leptos::prelude::*;
-use prosescope_core::session::pages;
-use prosescope_core::view::{GateView, GatesView, Part};
+use prosescope_core::pages::session::pages;
+use prosescope_core::pages::view::{GateView, GatesView, Part};
 
 use crate::route::Page;
 use crate::text::words;

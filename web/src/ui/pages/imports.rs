@@ -1,8 +1,8 @@
 //! Draws the page of imported programs, with links to their nested runs.
 
 use leptos::prelude::*;
-use prosescope_core::session::pages;
-use prosescope_core::view::{ImportView, ImportsView, Part, ValueFormat};
+use prosescope_core::pages::session::pages;
+use prosescope_core::pages::view::{ImportView, ImportsView, Part, ValueFormat};
 
 use crate::route::{Page, Route};
 use crate::ui::detail::{self, Beside};

@@ -1,9 +1,9 @@
 //! Draws the page of issues in a run's records, each with its place and the way to fix it.
 
 use leptos::prelude::*;
-use prosescope_core::issue::Severity;
-use prosescope_core::session::pages;
-use prosescope_core::view::{IssueView, IssuesView, RuleView};
+use prosescope_core::model::issue::Severity;
+use prosescope_core::pages::session::pages;
+use prosescope_core::pages::view::{IssueView, IssuesView, RuleView};
 
 use crate::route::Page;
 use crate::text::words;

@@ -1,7 +1,7 @@
 //! Draws the page of the program, with the executions of each line.
 
 use leptos::prelude::*;
-use prosescope_core::view::{NodeRef, Part, ProgramLine, ProgramView, PropertyView, icon};
+use prosescope_core::pages::view::{NodeRef, Part, ProgramLine, ProgramView, PropertyView, icon};
 
 use super::node_link;
 use crate::protocol::Request;

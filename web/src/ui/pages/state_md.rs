@@ -2,7 +2,7 @@
 //! differences between both.
 
 use leptos::prelude::*;
-use prosescope_core::view::{Part, StateLine, StateMdView};
+use prosescope_core::pages::view::{Part, StateLine, StateMdView};
 
 use crate::protocol::Request;
 use crate::route::Page;

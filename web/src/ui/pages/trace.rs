@@ -13,8 +13,8 @@ use std::rc::Rc;
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use prosescope_core::session::pages::{TraceChoice, TraceOrder};
-use prosescope_core::view::{Bar, NodeRef, Part as RunPart, TreeRow};
+use prosescope_core::pages::session::pages::{TraceChoice, TraceOrder};
+use prosescope_core::pages::view::{Bar, NodeRef, Part as RunPart, TreeRow};
 
 use super::failures;
 use super::item_of_row as item_of;

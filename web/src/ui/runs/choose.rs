@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use leptos::prelude::*;
-use prosescope_core::view::{RunList, RunSummary};
+use prosescope_core::pages::view::{RunList, RunSummary};
 
 use super::days::Days;
 use super::table::Table;

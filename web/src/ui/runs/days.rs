@@ -2,9 +2,9 @@
 
 use leptos::ev::PointerEvent;
 use leptos::prelude::*;
-use prosescope_core::session::{DayOfRuns, WhyFailed, days, why_failed};
-use prosescope_core::time::{DAY, Stamp};
-use prosescope_core::view::RunList;
+use prosescope_core::model::time::{DAY, Stamp};
+use prosescope_core::pages::session::{DayOfRuns, WhyFailed, days, why_failed};
+use prosescope_core::pages::view::RunList;
 
 use crate::text::words;
 use crate::ui::choice::Choice;

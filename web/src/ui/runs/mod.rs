@@ -6,7 +6,7 @@ mod days;
 mod table;
 
 use leptos::prelude::*;
-use prosescope_core::view::RunList;
+use prosescope_core::pages::view::RunList;
 
 use super::bar_end::bar_end;
 use super::finder::Seek;

@@ -1,8 +1,8 @@
 //! Draws the table of runs: one row per run, with columns by which the user can sort.
 
 use leptos::prelude::*;
-use prosescope_core::session::{Order, day_of};
-use prosescope_core::view::{AGAINST, RunList, RunSummary, icon};
+use prosescope_core::pages::session::{Order, day_of};
+use prosescope_core::pages::view::{AGAINST, RunList, RunSummary, icon};
 
 use super::days::words_of;
 use crate::route::{Page, Route};

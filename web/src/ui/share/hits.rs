@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use leptos::prelude::*;
-use prosescope_core::view::{RunShared, SecretFound};
+use prosescope_core::pages::view::{RunShared, SecretFound};
 
 use super::Sheet;
 use crate::text::words;

@@ -12,7 +12,7 @@ use std::rc::Rc;
 use js_sys::Array;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use prosescope_core::render::text::escape;
+use prosescope_core::record::render::text::escape;
 use prosescope_share::file::Form;
 use prosescope_share::wishes::Wishes;
 use wasm_bindgen::prelude::*;

@@ -1,7 +1,7 @@
 //! Draws a run in the thread of a workflow: one line, which unfolds to all details of the run.
 
 use leptos::prelude::*;
-use prosescope_core::time::human_duration;
+use prosescope_core::model::time::human_duration;
 use prosescope_workflow::page::{Shown as Text, TurnShown};
 
 use super::Shown;

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use prosescope_core::time::Stamp;
+use prosescope_core::model::time::Stamp;
 use prosescope_workflow::page::{Asking, Message, WorkflowPage};
 use prosescope_workflow::thread::Part;
 

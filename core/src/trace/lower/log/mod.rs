@@ -23,7 +23,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::disk;
 use super::facts::Facts;
 use super::tied;
-use crate::issue::{Issue, Severity};
+use crate::model::issue::{Issue, Severity};
 use crate::model::{CompactLog, LogEvent, LogLine, Run, RunStatus, Text};
 use crate::program::{Statement, StatementKind, Tie, TiedBy};
 use crate::trace::rows::Ledger;

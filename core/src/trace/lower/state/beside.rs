@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Evidence;
-use crate::issue::Issue;
 use crate::model::Run;
+use crate::model::issue::Issue;
 use crate::program::{Listing, scan};
 use crate::trace::rows::Ledger;
 use crate::trace::{Node, NodeKind, NodeStatus, Trace};
@@ -93,9 +93,9 @@ pub(in crate::trace) fn compare(
 
 #[cfg(test)]
 mod tests {
-    use crate::decode::{gates_json, state_md};
     use crate::model::Run;
     use crate::program::scan;
+    use crate::read::decode::{gates_json, state_md};
     use crate::trace::fold;
 
     const PROGRAM: &str = "let a = session \"A\"\nparallel:\n  b = session \"B\"\n  c = session \"C\"\nlet d = session \"D\"\n";

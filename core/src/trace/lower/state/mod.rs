@@ -26,7 +26,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::disk::{self, Written};
 use super::facts::Facts;
-use crate::gate::visit;
+use crate::model::visit;
 use crate::model::{Gate, Run, Status, Text};
 use crate::program::{Listing, StatementKind};
 use crate::trace::NodeStatus;

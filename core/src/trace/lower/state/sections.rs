@@ -175,7 +175,9 @@ pub(super) fn is_ahead(state: &LoopState) -> bool {
 
 /// Returns a loop's status in its section.
 pub(super) fn status_of(state: &LoopState) -> NodeStatus {
-    let status = word(&crate::decode::state_md::rows::read_status(&state.status));
+    let status = word(&crate::read::decode::state_md::rows::read_status(
+        &state.status,
+    ));
     match status.is_open() {
         true => NodeStatus::Started,
         false => status,

@@ -2,10 +2,10 @@
 
 use super::Lowering;
 use super::sections::{Unplaced, is_ahead, status_of};
-use crate::decode::head;
-use crate::decode::state_md::read::ACTIVE;
 use crate::model::Text;
 use crate::model::words::leading_status;
+use crate::read::decode::head;
+use crate::read::decode::state_md::read::ACTIVE;
 use crate::trace::emit::word;
 use crate::trace::story::Happening;
 use crate::trace::verdict::recorded;

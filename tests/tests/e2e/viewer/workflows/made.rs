@@ -201,7 +201,7 @@ pub(super) fn with_rows(path: &Path, rows: &str) {
         path,
         &format!(
             "PRAGMA foreign_keys = OFF;\n{}\n{rows}",
-            prosescope_core::schema::WORKFLOWS_SQL
+            prosescope_core::model::schema::WORKFLOWS_SQL
         ),
     );
 }

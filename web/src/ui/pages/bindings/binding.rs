@@ -1,9 +1,9 @@
 //! Draws the detail of one binding: its value, its facts, and why its name resolves to this value.
 
 use leptos::prelude::*;
-use prosescope_core::scope::Outcome;
-use prosescope_core::session::ValueOf;
-use prosescope_core::view::{BindingRow, CandidateView, ResolutionView};
+use prosescope_core::pages::session::ValueOf;
+use prosescope_core::pages::view::{BindingRow, CandidateView, ResolutionView};
+use prosescope_core::trace::scope::Outcome;
 
 use super::scope_words;
 use crate::protocol::Request;

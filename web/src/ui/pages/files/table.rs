@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use prosescope_core::model::TableInfo;
-use prosescope_core::view::{Cell, TableRows};
+use prosescope_core::pages::view::{Cell, TableRows};
 
 use crate::protocol::Request;
 use crate::text::words;

@@ -1,7 +1,7 @@
 //! Draws the audit log of the gates, and the result of its verification.
 
 use leptos::prelude::*;
-use prosescope_core::view::{AuditRow, AuditView, Part};
+use prosescope_core::pages::view::{AuditRow, AuditView, Part};
 
 use crate::ui::list::{Cursor, Mark, Pages, Rows};
 use crate::ui::parts::{EmptyPart, Pill, When};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use js_sys::Array;
 use leptos::prelude::*;
-use prosescope_core::render::csv::csv;
-use prosescope_core::view::{Cell, QueryView};
+use prosescope_core::pages::view::{Cell, QueryView};
+use prosescope_core::record::render::csv::csv;
 use wasm_bindgen::JsValue;
 
 use super::{Lens, Shown};

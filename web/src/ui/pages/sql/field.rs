@@ -2,8 +2,8 @@
 
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
-use prosescope_core::query::EXAMPLE;
-use prosescope_core::view::{QueryTables, StoredQuestion};
+use prosescope_core::pages::query::EXAMPLE;
+use prosescope_core::pages::view::{QueryTables, StoredQuestion};
 
 use super::{Lens, Shown};
 use crate::ui::load::Answer;

@@ -12,8 +12,8 @@ use std::sync::Arc;
 use leptos::html::Textarea;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use prosescope_core::database::query::ROWS;
-use prosescope_core::view::{QueryTables, QueryView};
+use prosescope_core::model::database::query::ROWS;
+use prosescope_core::pages::view::{QueryTables, QueryView};
 
 use crate::protocol::{Request, Trouble};
 use crate::ui::load::{Answer, ask};

@@ -1,7 +1,7 @@
 //! Draws the tables and columns that are available to queries. A click inserts a name into the query field.
 
 use leptos::prelude::*;
-use prosescope_core::view::{QueryTable, QueryTables};
+use prosescope_core::pages::view::{QueryTable, QueryTables};
 
 use super::Lens;
 use crate::text::words;

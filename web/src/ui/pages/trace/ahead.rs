@@ -1,8 +1,8 @@
 //! Draws the statements that an unfinished run has not reached yet, below its trace.
 
 use leptos::prelude::*;
-use prosescope_core::session::pages;
-use prosescope_core::view::{AheadView, How, ResumeView};
+use prosescope_core::pages::session::pages;
+use prosescope_core::pages::view::{AheadView, How, ResumeView};
 
 use crate::route::Page;
 use crate::text::words;

@@ -3,8 +3,8 @@
 use leptos::ev::{MouseEvent, WheelEvent};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use prosescope_core::time::human_duration;
-use prosescope_core::view::{Bar, BarEnd, Timeline};
+use prosescope_core::model::time::human_duration;
+use prosescope_core::pages::view::{Bar, BarEnd, Timeline};
 use wasm_bindgen::JsCast as _;
 
 use super::Tree;

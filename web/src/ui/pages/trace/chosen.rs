@@ -1,8 +1,8 @@
 //! Draws the filter above the trace, and the buttons for the order of its rows, for folding and for the whole axis.
 
 use leptos::prelude::*;
-use prosescope_core::session::pages::{TraceChoice, TraceOrder};
-use prosescope_core::view::Part;
+use prosescope_core::pages::session::pages::{TraceChoice, TraceOrder};
+use prosescope_core::pages::view::Part;
 
 use super::{To, Tree};
 use crate::protocol::Folded;

@@ -1,7 +1,7 @@
 //! Draws a small map of the whole time axis of a long run: busy times, failures, and the visible part.
 
 use leptos::prelude::*;
-use prosescope_core::view::Dense;
+use prosescope_core::pages::view::Dense;
 use web_sys::PointerEvent;
 
 use super::axis::Axis;

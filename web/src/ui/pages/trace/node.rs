@@ -1,8 +1,8 @@
 //! Draws the detail of one row of the trace: its status, error, work, issues and recorded rows.
 
 use leptos::prelude::*;
-use prosescope_core::issue::Issue;
-use prosescope_core::view::{NodeDetail, RowView, icon};
+use prosescope_core::model::issue::Issue;
+use prosescope_core::pages::view::{NodeDetail, RowView, icon};
 
 use crate::protocol::{Request, Trouble};
 use crate::route::Page;

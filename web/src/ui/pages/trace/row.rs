@@ -1,7 +1,7 @@
 //! Draws a row of the trace: its status, statement, and duration or written values.
 
 use leptos::prelude::*;
-use prosescope_core::view::{TreeRow, icon};
+use prosescope_core::pages::view::{TreeRow, icon};
 
 use super::axis::Axis;
 use super::{Line, Tree};

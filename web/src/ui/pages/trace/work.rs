@@ -1,7 +1,7 @@
 //! Draws the recorded work of a statement: its prompt, the values given to it, its answer, and its attempts.
 
 use leptos::prelude::*;
-use prosescope_core::view::{
+use prosescope_core::pages::view::{
     AnswerView, AskedAgent, AttemptView, BindingRef, Excerpt, GivenName, NodeWork, Seen,
     ValueFormat,
 };

@@ -2,10 +2,10 @@
 
 mod frames;
 
-use crate::decode::folder;
 use crate::model::Run;
 use crate::program::scan;
-use crate::sqlite::MemorySource;
+use crate::read::decode::folder;
+use crate::read::sqlite::MemorySource;
 use crate::trace::{Node, NodeId, NodeKind, Trace, fold};
 
 /// Opens a folder with these files and folds its run.
@@ -117,7 +117,7 @@ pub(in crate::trace) fn rules(trace: &Trace) -> Vec<&str> {
 
 #[test]
 fn the_sample_becomes_a_tree() {
-    let sample = include_str!("../../../../render/state_md/sample.md");
+    let sample = include_str!("../../../../record/render/state_md/sample.md");
     let (_, trace) = check(
         &[("state.md", sample)],
         "
@@ -192,12 +192,12 @@ fn frames_hang_below_their_calls_and_markers_speak_of_the_innermost() {
     );
     assert_eq!(rules(&trace), [""; 0]);
     // Name resolution uses the same frames as the trace.
-    let found = crate::scope::resolve(&run, &trace, "parts", Some(43));
+    let found = crate::trace::scope::resolve(&run, &trace, "parts", Some(43));
     assert_eq!(
         found.winner.and_then(|at| run.bindings[at].execution_id),
         Some(43)
     );
-    let found = crate::scope::resolve(&run, &trace, "parts", Some(42));
+    let found = crate::trace::scope::resolve(&run, &trace, "parts", Some(42));
     assert_eq!(
         found.winner.and_then(|at| run.bindings[at].execution_id),
         Some(41)

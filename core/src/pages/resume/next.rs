@@ -1,0 +1,62 @@
+//! Returns what `prosescope next` prints.
+
+use super::{Facts, Position, ahead};
+use crate::model::text::cut;
+use crate::model::{Binding, RunStatus};
+use crate::program::Statement;
+use crate::record::{self, NextChoice, NextView, WriteError};
+
+/// The most places that are named.
+const MOST: usize = 24;
+
+/// Returns the commands that may come next in a run. `name` is the name by which commands find the run. `named` is true if
+/// the user gave this name; all commands then contain it. `values` returns the value of a binding if it is text of at most
+/// so many bytes. `now` is in milliseconds since 1970.
+///
+/// # Errors
+/// An error if the run contradicts itself, or if a part of it was not read.
+pub fn next(
+    facts: Facts<'_>,
+    now: i64,
+    (name, named): (&str, bool),
+    values: &dyn Fn(&Binding, usize) -> Option<String>,
+) -> Result<NextView, WriteError> {
+    let (run, is_over) = (facts.run, RunStatus::is_finished);
+    let over = run.status.as_ref().is_some_and(is_over);
+    let elsewhere = run.log.is_some() && run.state_file.is_none() && !run.recorded_in_rows();
+    if elsewhere && !over {
+        return Ok(not_recorded_here(facts, name));
+    }
+    let (trace, listing) = (facts.trace, facts.listing);
+    record::next(run, trace, listing, now, (name, named), values)
+}
+
+/// Returns where a run stands that other tools record in a compact log. Commands cannot append to it.
+fn not_recorded_here(facts: Facts<'_>, name: &str) -> NextView {
+    let plan = ahead(facts);
+    let next = |position: &Position| {
+        let next = position.next.and_then(|at| plan.ahead.get(at));
+        let statement = next.map(|ahead| ahead.statement).or(position.statement);
+        facts.listing?.get(statement?)
+    };
+    let why = |own: &Statement| {
+        let text = cut(own.text.lines().next().unwrap_or_default(), 80);
+        let line = own.line;
+        format!("the run is not recorded here, but stands at line {line}: {text}")
+    };
+    let mut whys: Vec<String> = plan.positions.iter().filter_map(next).map(why).collect();
+    if whys.is_empty() {
+        let why = "the run is not recorded here, and its records show no next statement";
+        whys.push(why.to_owned());
+    }
+    let choices = whys.into_iter().take(MOST).map(|why| NextChoice {
+        command: "prosescope resume".to_owned(),
+        why,
+        ..NextChoice::default()
+    });
+    NextView {
+        run: name.to_owned(),
+        execution: None,
+        choices: choices.collect(),
+    }
+}

@@ -1,0 +1,62 @@
+//! Finds the parts of a trace that went well. Views fold these parts, so that the first screen shows the problems.
+
+use std::collections::BTreeSet;
+
+use super::joined::drawn;
+use crate::model::Binding;
+use crate::model::text::short;
+use crate::pages::session::values::Table;
+use crate::pages::session::{Opened, Session};
+use crate::pages::view::TracePage;
+use crate::trace::{Node, NodeId, NodeStatus};
+
+/// The largest number of characters of an argument that the row of a call shows.
+const ARGUMENT: usize = 60;
+
+/// Returns the outermost nodes that went well, together with everything inside of them. A recovered failure did not go
+/// well, because users want to see how the run recovered.
+pub fn went_well(opened: &Opened) -> &BTreeSet<NodeId> {
+    opened.index.well.get_or_init(|| outermost(opened))
+}
+
+/// Returns whether a node itself did not go well. A skipped node went well, because the program decided to skip it.
+pub(super) fn is_odd(node: &Node) -> bool {
+    let is_well = matches!(
+        node.status,
+        NodeStatus::Completed | NodeStatus::Approved | NodeStatus::Skipped
+    );
+    !is_well || node.recovered
+}
+
+fn outermost(opened: &Opened) -> BTreeSet<NodeId> {
+    let trace = &opened.trace;
+    let below = trace.above(|_, node| is_odd(node));
+    let mut well = BTreeSet::new();
+    let mut at = NodeId::new(0);
+    while let Some(node) = opened.node(at) {
+        let calm = !is_odd(node) && below.get(at) != Some(&true);
+        if calm && node.descendants > 0 {
+            well.insert(drawn(opened, at));
+        }
+        at = match calm {
+            true => trace.end(at),
+            false => at.next(),
+        };
+    }
+    well
+}
+
+/// Adds to the row of each block call the beginning of the call's first argument.
+pub fn name_calls(session: &Session, page: &mut TracePage) {
+    for row in page.rows.iter_mut().filter(|row| row.depth.is_some()) {
+        let argument = row.id.and_then(|id| session.index.arguments.get(&id));
+        let argument = argument.and_then(|at| session.run.bindings.get(*at as usize));
+        let preview = |of: &Binding| session.values.preview(Table::Bindings, &of.value);
+        row.argument = argument
+            .map(|of| short(&preview(of), ARGUMENT))
+            .filter(|words| !words.is_empty());
+    }
+}
+
+#[cfg(test)]
+mod tests;

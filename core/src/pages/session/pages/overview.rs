@@ -1,0 +1,297 @@
+//! Builds the overview of a run: its status, counts and first failure, and the remaining work.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use super::gates::gate_views;
+use super::index::short;
+use super::program::runnable_statements;
+use super::resume::{facts, trace_as_program};
+use super::trace::{count, error_of, execution, is_cause, node_ref, status_word};
+use super::work::sentence_start;
+use super::{next_action, story};
+use crate::model::time::{Stamp, human_duration};
+use crate::model::{Binding, Execution, Form, Gate, GateStatus, Run, RunStatus, Status, ValueAt};
+use crate::pages::resume;
+use crate::pages::session::summary::{last_part, line_of};
+use crate::pages::session::{Opened, Session};
+use crate::pages::view::{Failure, Overview, StatusCount, Stop};
+use crate::trace::{NodeId, NodeKind, NodeStatus, Verdict};
+
+/// The largest number of links in a list of the overview.
+pub(super) const LINKS: usize = 20;
+/// How many nodes before a gate are searched for the value that the gate was about.
+const JUDGED: usize = 100;
+/// The largest number of facts of a record that are shown, and of characters of each fact.
+const FACTS: usize = 50;
+const FACT: usize = 200;
+
+/// Builds the overview: what happened, where the run stopped, and why.
+pub fn overview(session: &Session, now: Option<i64>) -> Overview {
+    let trace_program = trace_as_program(session);
+    let facts = facts(session, trace_program.as_ref());
+    overview_of(session, now, facts, &resume::ahead(facts))
+}
+
+/// Builds the overview with a plan that the caller computed already.
+pub(super) fn overview_of(
+    session: &Session,
+    now: Option<i64>,
+    facts: resume::Facts<'_>,
+    plan: &resume::Plan,
+) -> Overview {
+    let (run, trace) = (&session.run, &session.trace);
+    let verdict = &trace.verdict;
+    let line = line_of(run, trace, &session.place);
+    let is_there = |b: &&Binding| b.value != ValueAt::Missing;
+    let has_attachment = |b: &&Binding| b.attachment.is_some();
+    let is_timed = |e: &Execution| e.started.is_some() || e.completed.is_some();
+    let mut view = Overview {
+        run: match run.form {
+            // A store of agents has no run id, so the overview shows its file name instead.
+            Form::Agents => last_part(&session.label, &session.place).to_owned(),
+            _ => run.id.to_string(),
+        },
+        program: line.program,
+        form: line.form,
+        label: session.label.clone(),
+        status: session.status().to_owned(),
+        status_source: verdict.source.clone(),
+        status_reason: verdict.reason.clone(),
+        claims: verdict.claims.clone(),
+        started: line.started,
+        started_from: line.started_from,
+        last_sign: line.last_sign,
+        last_sign_from: verdict.last_sign_from.clone(),
+        file_changed: line.file_changed,
+        stale: line.stale,
+        duration_ms: line.duration_ms,
+        duration: line.duration,
+        bindings: run.bindings.iter().filter(is_there).count() as u32,
+        bindings_bytes: run.bindings.iter().filter_map(|b| b.value.len()).sum(),
+        attachments: run.bindings.iter().filter(has_attachment).count() as u32,
+        agents: run.agents.len() as u32,
+        gates: run.gates.len() as u32,
+        imports: run.imports.len() as u32,
+        trace_nodes: trace.nodes.len() as u32,
+        tables: run.tables.len() as u32,
+        files: run.files.len() as u32,
+        issues: session.issue_counts(),
+        unread: session.unread(),
+        facts: recorded_facts(run),
+        other_runs: session.other_runs.clone(),
+        statements_in_program: runnable_statements(session),
+        times_recorded: run.executions.iter().any(is_timed),
+        position_count: trace.positions.len() as u32,
+        missing: missing_words(session),
+        ..Overview::default()
+    };
+    let last_sign = view.last_sign.as_ref().and_then(Stamp::millis);
+    let passed = now.zip(last_sign).filter(|(now, at)| now >= at);
+    let ago = passed.map(|(now, at)| human_duration(now - at));
+    view.last_sign_ago = ago.map(|ago| format!("{ago} ago"));
+    count_nodes(session, &mut view);
+    let links = |nodes: &[NodeId]| {
+        let near = nodes.iter().take(LINKS);
+        near.filter_map(|&n| node_ref(session, n)).collect()
+    };
+    view.positions = links(&trace.positions);
+    view.failure = session.index.cause.and_then(|cause| {
+        Some(Failure {
+            cause: node_ref(session, cause)?,
+            error: error_of(session, cause, session.node(cause)?).map(str::to_owned),
+            because_of: links(&trace.because_of),
+            because_of_count: trace.because_of.len() as u32,
+            because_words: because_words(session, facts, cause),
+        })
+    });
+    let pending = |gate: &&Gate| gate.status == GateStatus::Pending;
+    view.pending_gates = gate_views(session, now, run.gates.iter().filter(pending));
+    view.headline = story::headline(&view, session.is_inferred());
+    let failed = plan
+        .positions
+        .iter()
+        .find(|position| position.stop == Stop::Failed);
+    let failed = failed.and_then(|position| node_ref(session, position.node?));
+    if let (Some(failed), "running" | "interrupted") = (failed, &*view.status) {
+        // The blocks around the failure are still open, but the run cannot continue in them.
+        let word = sentence_start(&view.status);
+        view.headline = format!("{word}; failed at {}", story::line_of(&failed));
+    }
+    if let [only] = plan.positions.as_slice()
+        && only.stop == Stop::Refused
+        && let Some(node) = only.node.and_then(|node| session.node(node))
+        && let NodeKind::Gate { gate } = &node.kind
+        && view.status == RunStatus::Running.word()
+        && !view.stale
+    {
+        let how = match node.status {
+            NodeStatus::Timeout => "timed out",
+            _ => "was rejected",
+        };
+        view.headline = format!("Running; gate {gate} {how}");
+    }
+    if trace.unordered && view.status == RunStatus::Running.word() {
+        // Only the state file's header records the run as running. The run's bindings may be newer than that header.
+        view.headline = "Recorded as running, but only bindings show what ran".to_owned();
+    }
+    view.against = session.against();
+    if let Some(did) = &view.against {
+        view.headline.push_str(&format!(", but {did}"));
+    }
+    view.story = story::sentences(&view, trace.remarks.len() as u32);
+    view.story.extend(if_rejected(session, &view, facts, plan));
+    view.story.extend(judged(session));
+    next_action::add(&mut view, session, facts, plan, now);
+    view
+}
+
+/// Describes what the program does if the gate at which the run waits is rejected, or, if the gate is overdue, timed
+/// out. `None` if the gate records no `on_reject` action.
+fn if_rejected(
+    session: &Session,
+    view: &Overview,
+    facts: resume::Facts<'_>,
+    plan: &resume::Plan,
+) -> Option<String> {
+    let waits = story::judges(view).filter(|gate| gate.on_reject.is_some())?;
+    let mut gates = session.run.gates.iter();
+    let gate = gates.find(|gate| gate.status == GateStatus::Pending && *gate.id == *waits.id)?;
+    let outlook = resume::Outlook::new(facts, plan);
+    let then = outlook.of(gate, waits.node.map(NodeId::new));
+    Some(match waits.overdue {
+        true => format!("Its time-out {}.", then.if_timed_out),
+        false => format!("If rejected, {}.", then.if_rejected),
+    })
+}
+
+/// Describes the value before a gate that ended the run, and the exit code of the value's command. `None` for other
+/// runs.
+fn judged(session: &Session) -> Option<String> {
+    let cause = session.trace.first_cause?;
+    session.node(cause).filter(|node| node.kind.is_gate())?;
+    let before = NodeId::new(0).to(cause).rev().take(JUDGED);
+    let mut wrote = before.filter_map(|at| super::writes::wrote(session, at).pop());
+    let value = wrote.next()?;
+    let binding = session.run.bindings.get(value.binding as usize)?;
+    let code = binding.fields.iter().find(|(key, _)| **key == *"exit_code");
+    let code = code.map_or(String::new(), |(_, code)| {
+        format!(", with exit_code {}", short(code, 20))
+    });
+    Some(format!(
+        "The value before this gate is `{}`{code}.",
+        short(&value.name, 80)
+    ))
+}
+
+/// Describes what failed or was stopped because of the first cause. In a completed run: why the run continued after the
+/// failure, if that is known.
+fn because_words(opened: &Opened, facts: resume::Facts<'_>, cause: NodeId) -> String {
+    if opened.trace.verdict.status == RunStatus::Completed.word() {
+        let mut around = opened.trace.upward(Some(cause)).skip(1);
+        let allows = around.find_map(|at| facts.allows_failure(at));
+        return allows.map_or_else(String::new, |how| {
+            format!("the parallel around the failure goes on without that branch ({how})")
+        });
+    }
+    let nodes = &opened.trace.because_of;
+    let failed = nodes.iter().filter_map(|node| opened.node(*node));
+    let failed = failed.filter(|node| node.has_failed()).count() as u32;
+    let stopped = nodes.len() as u32 - failed;
+    let blocks = match failed {
+        1 => "it ended the block around it".to_owned(),
+        n => format!("it ended the {} around it", count(n, "block", "blocks")),
+    };
+    let others = count(stopped, "other was", "others were");
+    let words = [
+        (failed, blocks),
+        (stopped, format!("{others} skipped or stopped")),
+    ];
+    let words = words.into_iter().filter(|(many, _)| *many > 0);
+    let words: Vec<String> = words.map(|(_, words)| words).collect();
+    words.join(", ")
+}
+
+fn count_nodes(opened: &Opened, view: &mut Overview) {
+    let mut by_status: BTreeMap<&str, u32> = BTreeMap::new();
+    for (at, node) in opened.trace.nodes.iter_enumerated() {
+        // A block only counts if it has no children or failed by itself; otherwise its children count.
+        let is_leaf = opened.index.children_of(at) == 0;
+        let given = node.is_given(&opened.run, opened.listing());
+        let counts = is_leaf && !given || is_cause(opened, at, node);
+        if node.kind.is_round() || !counts {
+            continue;
+        }
+        let word = status_word(opened, node);
+        *by_status.entry(word).or_default() += 1;
+        // A statement that was only announced when the run ended never began.
+        let announced = || {
+            let last = execution(opened, node.last_row);
+            last.is_some_and(|row| row.status == Status::Pending)
+        };
+        let begun = match node.status {
+            NodeStatus::Pending | NodeStatus::Skipped => false,
+            NodeStatus::Abandoned => !announced(),
+            _ => true,
+        };
+        view.statements += u32::from(begun);
+        view.statements_done += u32::from(matches!(word, "completed" | "approved" | "recovered"));
+        view.retried += u32::from(node.attempts > 1);
+        view.recovered += u32::from(node.recovered);
+    }
+    let counts = by_status.into_iter().map(|(status, count)| StatusCount {
+        status: status.to_owned(),
+        count,
+    });
+    view.by_status = counts.collect();
+    view.by_status.sort_by_key(|of| Reverse(of.count));
+}
+
+/// Describes the content of a database that has no row for the run; `None` for other runs.
+fn missing_words(session: &Session) -> Option<String> {
+    let run = &session.run;
+    let is_missing =
+        run.status.is_none() && matches!(run.form, Form::Sqlite { .. } | Form::Postgres);
+    if !is_missing || !session.unread().is_empty() {
+        return None;
+    }
+    let rows = count(
+        run.executions.len() as u32,
+        "execution row",
+        "execution rows",
+    );
+    let values = count(run.bindings.len() as u32, "value", "values");
+    let gates = count(run.gates.len() as u32, "gate", "gates");
+    Some(format!(
+        "the database has no row for the run, but {rows}, {values}, {gates}"
+    ))
+}
+
+/// Returns the run's most likely status, `unknown` without any record.
+pub(in crate::pages::session) fn run_status(verdict: &Verdict) -> &str {
+    match verdict.status.as_str() {
+        "" => "unknown",
+        word => word,
+    }
+}
+
+/// Returns recorded facts that have no field of their own in [`Overview`], as keys and values.
+fn recorded_facts(run: &Run) -> Vec<(String, String)> {
+    let mut facts: Vec<(String, String)> = Vec::new();
+    let mut add = |key: &str, value: &str| facts.push((key.to_owned(), short(value, FACT)));
+    if let Some(file) = &run.state_file {
+        for (key, value) in file.extra.iter().take(FACTS) {
+            add(key, value);
+        }
+    }
+    if let (Some(mode), Form::Folder { .. }) = (&run.state_mode, &run.form) {
+        add("state backend", mode);
+    }
+    for (key, value) in run.facts.iter().take(FACTS) {
+        add(key, value);
+    }
+    facts
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,176 @@
+use super::{Check, Facts, Tool};
+use crate::model::text::counted;
+
+/// The first SQLite version without the WAL-reset bug (errata R2).
+const WAL_SOUND: [u32; 3] = [3, 51, 3];
+
+pub(super) fn checks(facts: &Facts) -> Vec<Check> {
+    let wal = facts
+        .stores
+        .iter()
+        .filter_map(|store| store.database)
+        .filter(|db| db.wal_mode)
+        .count();
+    let mut checks = vec![sqlite3(facts, wal), library(facts, wal), psql(facts)];
+    if facts.postgres_url && facts.server.is_none() {
+        checks.push(
+            Check::warning("postgres-role", "a role limited to the schema openprose can still connect, make temporary tables and use the schema public: PUBLIC has those rights",
+            )
+            .next("if the database is used only for runs, revoke the rights from PUBLIC and grant CONNECT to the role; revoking from the role changes nothing"),
+        );
+    }
+    checks
+}
+
+fn sqlite3(facts: &Facts, wal: usize) -> Check {
+    let says = match &facts.sqlite3 {
+        Tool::Missing => {
+            return Check::warning(
+                "sqlite3",
+                "sqlite3 is not in PATH: models that follow sqlite.md exactly fall back to files",
+            )
+            .next("install `sqlite3`, or let the models use `prosescope`, which does not need it");
+        }
+        Tool::Fails(why) => {
+            let found = format!("sqlite3 is in PATH and does not start: {why}");
+            return Check::warning("sqlite3", found).next("install it again");
+        }
+        Tool::Says(says) => says,
+    };
+    let version = first_version(says);
+    let found = format!("sqlite3 {}", shown(says));
+    match reset_bug(version) {
+        Some(true) if wal > 0 => Check::warning("sqlite3", format!("{found} may corrupt a database in WAL mode, and {} in WAL mode", are(wal)),
+        )
+        .next("use 3.51.3 or newer, or end WAL mode with `PRAGMA journal_mode = DELETE` while no process writes"),
+        Some(true) => Check::ok("sqlite3", format!("{found}, which may corrupt databases in WAL mode, as every version before 3.51.3 may; no database here is in WAL mode"),
+        ),
+        _ => Check::ok("sqlite3", found),
+    }
+}
+
+/// Checks the SQLite that is built into `prosescope`, which reads and writes databases as `sqlite3` does.
+fn library(facts: &Facts, wal: usize) -> Check {
+    let found = format!("prosescope brings SQLite {}", facts.library);
+    match reset_bug(first_version(&facts.library)) {
+        Some(true) if wal > 0 => Check::warning(
+            "sqlite",
+            format!(
+                "{found}, which may corrupt a database in WAL mode, and {} in WAL mode",
+                are(wal)
+            ),
+        )
+        .next("end WAL mode with `PRAGMA journal_mode = DELETE` while no process writes"),
+        Some(true) => Check::ok(
+            "sqlite",
+            format!(
+                "{found}; databases that prosescope makes have a rollback journal, which the WAL-reset bug does not affect"
+            ),
+        ),
+        _ => Check::ok("sqlite", found),
+    }
+}
+
+fn psql(facts: &Facts) -> Check {
+    match &facts.psql {
+        Tool::Says(says) => Check::ok("psql", format!("psql {}", shown(says))),
+        Tool::Fails(why) => {
+            let found = format!("psql is in PATH and does not start: {why}");
+            Check::warning("psql", found).next("install it again")
+        }
+        Tool::Missing if facts.postgres_url => Check::warning(
+            "psql",
+            "psql is not in PATH, although OPENPROSE_POSTGRES_URL is set",
+        )
+        .next("install `psql`, the command line client of PostgreSQL"),
+        Tool::Missing => Check::ok(
+            "psql",
+            "psql is not in PATH; only runs in PostgreSQL need it",
+        ),
+    }
+}
+
+fn are(n: usize) -> String {
+    counted(n as u64, "database here is", "databases here are")
+}
+
+/// Returns whether an SQLite version has the WAL-reset bug; `None` if the version is unknown.
+fn reset_bug(version: Option<[u32; 3]>) -> Option<bool> {
+    version.map(|version| version < WAL_SOUND)
+}
+
+/// Returns the first version number `a.b.c` or `a.b` in a text.
+fn first_version(text: &str) -> Option<[u32; 3]> {
+    text.split(|c: char| !(c.is_ascii_digit() || c == '.'))
+        .find_map(|word| {
+            let mut parts = word.split('.').map(str::parse::<u32>);
+            let major = parts.next()?.ok()?;
+            let minor = parts.next()?.ok()?;
+            let patch = parts.next().and_then(Result::ok).unwrap_or_default();
+            Some([major, minor, patch])
+        })
+}
+
+/// Returns only the version from a program's version output, because the build details are too long for a line. If
+/// there is no version, returns the whole text.
+fn shown(says: &str) -> &str {
+    let version =
+        |word: &&str| word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.');
+    says.split_whitespace().find(version).unwrap_or(says)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{DatabaseFacts, State, StoreFacts};
+    use super::*;
+
+    fn facts(sqlite3: &str, wal_mode: bool) -> Facts {
+        Facts {
+            sqlite3: Tool::Says(sqlite3.to_owned()),
+            library: "3.53.0".to_owned(),
+            stores: vec![StoreFacts {
+                database: Some(DatabaseFacts {
+                    wal_mode,
+                    ..DatabaseFacts::default()
+                }),
+                ..StoreFacts::default()
+            }],
+            ..Facts::default()
+        }
+    }
+
+    #[test]
+    fn an_old_sqlite3_is_a_hazard_where_wal_is_used() {
+        for (version, wal, expected) in [
+            (
+                "3.40.1 2022-12-28 14:03:47 df5c253c0b3dd24916e4ec7cf77d3db5294cc9fd45ae7b9c5e82ad8197f38a24",
+                true,
+                State::Warning,
+            ),
+            ("3.40.1 2022-12-28", false, State::Ok),
+            ("3.51.2", true, State::Warning),
+            ("3.51.3", true, State::Ok),
+            ("3.52", true, State::Ok),
+            ("4.0.0", true, State::Ok),
+            ("unknown", true, State::Ok),
+        ] {
+            let check = sqlite3(&facts(version, wal), usize::from(wal));
+            assert_eq!(check.state, expected, "{version}: {}", check.found);
+            assert!(!check.found.contains("df5c"), "{}", check.found);
+        }
+    }
+
+    #[test]
+    fn what_is_missing_matters_where_it_is_needed() {
+        let mut facts = Facts::default();
+        let states =
+            |facts: &Facts| -> Vec<State> { checks(facts).iter().map(|c| c.state).collect() };
+        use State::{Ok, Warning};
+        assert_eq!(states(&facts), [Warning, Ok, Ok]);
+        facts.postgres_url = true;
+        assert_eq!(states(&facts), [Warning, Ok, Warning, Warning]);
+        facts.psql = Tool::Says("psql (PostgreSQL) 15.6 (Debian 15.6-0+deb12u1)".to_owned());
+        facts.sqlite3 = Tool::Fails("exit code 127".to_owned());
+        assert_eq!(states(&facts), [Warning, Ok, Ok, Warning]);
+    }
+}
