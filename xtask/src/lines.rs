@@ -4,6 +4,8 @@
 //! A line counts if it contains code. Lines that are part of a test are counted apart, so the other counts measure what
 //! a reader has to understand to change the program. Tests are modules under `#[cfg(test)]`, inline or in their own
 //! files, and the folders `tests`. There is no limit on the counts; a commit that raises one says what the lines buy.
+//!
+//! Also counts the definitions of types, and those that share their name with another.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
@@ -38,7 +40,7 @@ const PAGE: &str = "docs/contribute/size.md";
 /// The page's text before its table.
 const HEAD: &str = "# Size
 
-Lines of Rust without comments and blank lines; tests are counted apart. `cargo xtask lines` counts again and prints what changed,
+Lines of Rust without comments and blank lines; tests are counted apart. Then the definitions of types outside of tests. `cargo xtask lines` counts again and prints what changed,
 CI too; `cargo xtask lines --write` rewrites this page. Lines may be added: the commit then says in its body what they buy.
 
 | place | lines |
@@ -46,7 +48,7 @@ CI too; `cargo xtask lines --write` rewrites this page. Lines may be added: the 
 ";
 
 #[derive(clap::Args, Default)]
-pub(crate) struct Args {
+pub(crate) struct LinesArgs {
     /// Write the counts to docs/contribute/size.md
     #[arg(long)]
     write: bool,
@@ -56,7 +58,7 @@ pub(crate) struct Args {
 ///
 /// # Errors
 /// If a source cannot be read, or the page cannot be written.
-pub(crate) fn print(root: &Path, args: &Args) -> Result<()> {
+pub(crate) fn print(root: &Path, args: &LinesArgs) -> Result<()> {
     let counts = counts(root)?;
     let page = root.join(PAGE);
     let before = recorded(&fs::read_to_string(&page).unwrap_or_default());
@@ -87,6 +89,7 @@ pub(crate) fn print(root: &Path, args: &Args) -> Result<()> {
 fn counts(root: &Path) -> Result<Vec<(String, usize)>> {
     let mut crates = Vec::new();
     let mut everything = 0;
+    let mut types = Vec::new();
     for name in CRATES {
         let mut folders = vec![root.join(name).join("src")];
         if name == "xtask" {
@@ -94,8 +97,13 @@ fn counts(root: &Path) -> Result<Vec<(String, usize)>> {
         }
         let mut modules = BTreeMap::new();
         for folder in folders {
-            for (module, lines) in self::modules(&folder)? {
-                *modules.entry(module).or_default() += lines;
+            for (module, code) in self::modules(&folder)? {
+                *modules.entry(module).or_default() += code.len();
+                types.extend(
+                    code.iter()
+                        .filter_map(|line| defined(line))
+                        .map(str::to_owned),
+                );
             }
         }
         crates.push((name, modules.values().sum::<usize>(), modules));
@@ -112,6 +120,8 @@ fn counts(root: &Path) -> Result<Vec<(String, usize)>> {
     let mut counts = vec![
         ("all without tests".to_owned(), all),
         ("tests".to_owned(), everything - all),
+        ("types".to_owned(), types.len()),
+        ("types that share a name".to_owned(), sharing(&types)),
     ];
     for (name, lines, modules) in crates {
         counts.push((name.to_owned(), lines));
@@ -139,8 +149,8 @@ fn read(file: &Path) -> Result<String> {
     fs::read_to_string(file).with_context(|| format!("reading {}", file.display()))
 }
 
-/// Returns the number of lines of each module of a crate. A module is a folder or a file directly in `folder`.
-fn modules(folder: &Path) -> Result<BTreeMap<String, usize>> {
+/// Returns the lines of code of each module of a crate. A module is a folder or a file directly in `folder`.
+fn modules(folder: &Path) -> Result<BTreeMap<String, Vec<String>>> {
     let mut files = Vec::new();
     sources(folder, &mut files)?;
     let texts: Vec<(PathBuf, String)> = files
@@ -154,7 +164,7 @@ fn modules(folder: &Path) -> Result<BTreeMap<String, usize>> {
         .iter()
         .flat_map(|(file, text)| tests_of(file, text))
         .collect();
-    let mut modules = BTreeMap::new();
+    let mut modules = BTreeMap::<String, Vec<String>>::new();
     for (file, text) in &texts {
         // Test modules are left out, with the files in their folders.
         let is_test = tests
@@ -170,7 +180,8 @@ fn modules(folder: &Path) -> Result<BTreeMap<String, usize>> {
                 .trim_end_matches(".rs")
                 .to_owned()
         });
-        *modules.entry(top).or_default() += code(text);
+        let code = code(text).into_iter().map(str::to_owned);
+        modules.entry(top).or_default().extend(code);
     }
     Ok(modules)
 }
@@ -226,9 +237,9 @@ fn tests_of(file: &Path, text: &str) -> Vec<PathBuf> {
     found
 }
 
-/// Counts the lines of code in a text formatted by rustfmt.
-fn code(text: &str) -> usize {
-    let mut count = 0;
+/// Returns the lines of code in a text formatted by rustfmt.
+fn code(text: &str) -> Vec<&str> {
+    let mut code = Vec::new();
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
         if line == "#[cfg(test)]" {
@@ -238,11 +249,34 @@ fn code(text: &str) -> usize {
                 .by_ref()
                 .skip_while(|line| line.starts_with('#'))
                 .find(|line| !line.starts_with(' ') && end(line));
-            continue;
+        } else if is_code(line) {
+            code.push(line);
         }
-        count += usize::from(is_code(line));
     }
-    count
+    code
+}
+
+/// Returns the name of the type that a line begins to define, outside of a function or an `impl`.
+fn defined(line: &str) -> Option<&str> {
+    let item = match line.strip_prefix("pub(") {
+        Some(rest) => rest.split_once(") ")?.1,
+        None => line.strip_prefix("pub ").unwrap_or(line),
+    };
+    let (word, rest) = item.split_once(' ')?;
+    let is_type = matches!(word, "struct" | "enum" | "trait" | "type" | "union");
+    is_type.then(|| {
+        rest.split(|c: char| !(c.is_alphanumeric() || c == '_'))
+            .next()
+    })?
+}
+
+/// Returns how many names are given to more than one type, counted once for each type.
+fn sharing(types: &[String]) -> usize {
+    let mut names = BTreeMap::<&str, usize>::new();
+    for name in types {
+        *names.entry(name).or_default() += 1;
+    }
+    names.into_values().filter(|count| *count > 1).sum()
 }
 
 /// Counts the lines of code in a text, with those of tests.
@@ -262,7 +296,19 @@ mod tests {
     #[test]
     fn comments_blank_lines_and_tests_do_not_count() {
         let text = "//! About.\n\nuse a::b;\n\n/// What it does.\nfn f() {\n    // Why.\n    g(); // how\n}\n\n#[cfg(test)]\nmod tests {\n    fn x() {\n    }\n}\n\nfn last() {}\n";
-        assert_eq!(code(text), 5);
+        assert_eq!(code(text).len(), 5);
+    }
+
+    #[test]
+    fn types_with_the_name_of_another_are_counted() {
+        let text = "struct A;\npub(in crate::a) enum B {\n    C,\n}\npub trait A<T> {\n    type B;\n}\ntype D = u8;\n";
+        let types: Vec<String> = text
+            .lines()
+            .filter_map(defined)
+            .map(str::to_owned)
+            .collect();
+        assert_eq!(types, ["A", "B", "A", "D"]);
+        assert_eq!(sharing(&types), 2);
     }
 
     #[test]
@@ -292,9 +338,11 @@ mod tests {
         write("b/deep.rs", "fn d() {}\n");
         write("tests/mod.rs", "mod more;\n");
         write("tests/more.rs", "fn not() {}\n");
-        let counted = modules(folder.path()).unwrap();
+        let counted = modules(folder.path()).unwrap().into_iter();
         assert_eq!(
-            counted.into_iter().collect::<Vec<_>>(),
+            counted
+                .map(|(module, code)| (module, code.len()))
+                .collect::<Vec<_>>(),
             [
                 ("a".to_owned(), 2),
                 ("b".to_owned(), 2),
