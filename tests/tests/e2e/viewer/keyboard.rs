@@ -126,10 +126,14 @@ fn the_trace_folds_unfolds_and_walks_failures() {
         return;
     };
     viewer.drop_run(&[&example(FAILED)]);
+    // The run opens at its first failure, which would undo an earlier key.
+    viewer.wait("document.querySelector('.detail h2')");
+    viewer.key("3");
+    viewer.wait_page("Values");
     // From any page, the key `n` leads to the failure.
     viewer.key("n");
     viewer.wait_page("Trace");
-    viewer.wait("document.querySelector('.trace-rows .row.selected, .trace-rows .row.current').querySelector('.cause')");
+    viewer.wait("document.querySelector('.trace-rows .row.selected.current .cause')");
     viewer.wait("/\\/[0-9]+$/.test(location.hash)");
     // The row has a label for screen readers.
     assert_eq!(
