@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read, StdinLock, Write};
 use std::path::Path;
 
-use prosescope_core::record::{Content, LARGE, Staged};
+use prosescope_core::record::{LARGE, StagedBytes, ValueBytes};
 
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -70,14 +70,14 @@ pub(crate) fn file(path: &Path) -> Result<File, CliError> {
 
 /// Reads a value from a file or from standard input. A value of more than [`LARGE`] bytes is returned as an unnamed
 /// temporary file, which the system deletes at the end of the process.
-pub(crate) fn value(path: Option<&Path>) -> Result<(Content, Option<File>), CliError> {
+pub(crate) fn value(path: Option<&Path>) -> Result<(ValueBytes, Option<File>), CliError> {
     match path {
         Some(path) => content(file(path)?, &path.display().to_string()),
         None => content(opened()?, "standard input"),
     }
 }
 
-fn content(mut from: impl Read, what: &str) -> Result<(Content, Option<File>), CliError> {
+fn content(mut from: impl Read, what: &str) -> Result<(ValueBytes, Option<File>), CliError> {
     let wrong = |cause: io::Error| unread(what, &cause);
     let mut first = Vec::new();
     let most = LARGE as u64 + 1;
@@ -127,12 +127,12 @@ fn content(mut from: impl Read, what: &str) -> Result<(Content, Option<File>), C
     file.write_all(&part).map_err(aside)?;
     len += part.len() as u64;
     first.truncate(BEGINNING);
-    let staged = Staged {
+    let staged = StagedBytes {
         len,
         is_text,
         beginning: first,
     };
-    Ok((Content::Staged(staged), Some(file)))
+    Ok((ValueBytes::Staged(staged), Some(file)))
 }
 
 /// Makes a write beyond `ulimit -f` return an error, like a full disk. By default, the signal `SIGXFSZ` would end the

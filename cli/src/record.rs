@@ -20,7 +20,7 @@ const ANOTHER: &str = "to use another run, name that run on the command line or 
 
 /// A run that is opened for writing.
 pub(crate) struct Recorder {
-    store: Store,
+    store: RecordStore,
     at: At,
     /// Whether the command used the newest run by default, and has not yet printed the name of that run.
     latest: bool,
@@ -29,7 +29,7 @@ pub(crate) struct Recorder {
 }
 
 /// The store of the run.
-enum Store {
+enum RecordStore {
     Sqlite(SqliteStore),
     Folder(FolderStore),
     Postgres(Box<PostgresStore>),
@@ -40,7 +40,10 @@ impl Recorder {
     pub(crate) fn open(run: &str) -> Result<Recorder, CliError> {
         if let Some(found) = locate::OnServer::for_writing(run)? {
             return Ok(Recorder {
-                store: Store::Postgres(Box::new(PostgresStore::open(&found.address, &found.id)?)),
+                store: RecordStore::Postgres(Box::new(PostgresStore::open(
+                    &found.address,
+                    &found.id,
+                )?)),
                 at: at()?,
                 latest: locate::id_on_server(run).is_some_and(locate::is_latest),
                 folder: found.name(),
@@ -56,8 +59,8 @@ impl Recorder {
     pub(crate) fn of(target: &Target) -> Result<Recorder, CliError> {
         Ok(Recorder {
             store: match &target.database {
-                Some(database) => Store::Sqlite(SqliteStore::open(database, None)?),
-                None => Store::Folder(FolderStore::open(&target.dir)?),
+                Some(database) => RecordStore::Sqlite(SqliteStore::open(database, None)?),
+                None => RecordStore::Folder(FolderStore::open(&target.dir)?),
             },
             at: at()?,
             latest: false,
@@ -71,19 +74,20 @@ impl Recorder {
         self
     }
 
-    /// Opens a store of agents outside of a run: a database, or a folder that contains `agents/`. Creates a missing store.
+    /// Opens a store of agents outside of a run: a database, or a folder that contains `agents/`. Creates a missing
+    /// store.
     pub(crate) fn open_agents(path: &Path, scope: AgentScope) -> Result<Recorder, CliError> {
         let named_so = path.extension().is_some_and(|end| end == "db");
         let store = if path.is_file() || (named_so && !path.is_dir()) {
             // A bare file name has no parent folder, so the path is made absolute.
-            Store::Sqlite(SqliteStore::open_agents(&std::path::absolute(path)?)?)
+            RecordStore::Sqlite(SqliteStore::open_agents(&std::path::absolute(path)?)?)
         } else {
             std::fs::create_dir_all(path).map_err(|cause| {
                 let message = format!("cannot create {}: {cause}", path.display());
                 CliError::new(Exit::Io, message)
                     .hint("give a path where you may create a folder or a database")
             })?;
-            Store::Folder(FolderStore::open_agents(path, scope)?)
+            RecordStore::Folder(FolderStore::open_agents(path, scope)?)
         };
         Ok(Recorder {
             store,
@@ -99,7 +103,7 @@ impl Recorder {
         keeper: Keeper,
     ) -> Result<Recorder, CliError> {
         Ok(Recorder {
-            store: Store::Postgres(Box::new(PostgresStore::open_agents(address, keeper)?)),
+            store: RecordStore::Postgres(Box::new(PostgresStore::open_agents(address, keeper)?)),
             at: at()?,
             latest: false,
             folder: address.to_string(),
@@ -107,7 +111,7 @@ impl Recorder {
     }
 
     pub(crate) fn is_database(&self) -> bool {
-        !matches!(self.store, Store::Folder(_))
+        !matches!(self.store, RecordStore::Folder(_))
     }
 
     /// Records one command. If the command line contains no run, prints the name of the used run, because another
@@ -138,18 +142,18 @@ impl Recorder {
 
     fn store(&mut self) -> &mut dyn RunStore {
         match &mut self.store {
-            Store::Sqlite(store) => store,
-            Store::Folder(store) => store,
-            Store::Postgres(store) => store.as_mut(),
+            RecordStore::Sqlite(store) => store,
+            RecordStore::Folder(store) => store,
+            RecordStore::Postgres(store) => store.as_mut(),
         }
     }
 
     /// Passes the temporary file of a long value to the store (see [`crate::input::value`]).
     pub(crate) fn stage(&mut self, file: Option<File>) {
         match (&mut self.store, file) {
-            (Store::Sqlite(store), Some(file)) => store.stage(file),
-            (Store::Folder(store), Some(file)) => store.stage(file),
-            (Store::Postgres(store), Some(file)) => store.stage(file),
+            (RecordStore::Sqlite(store), Some(file)) => store.stage(file),
+            (RecordStore::Folder(store), Some(file)) => store.stage(file),
+            (RecordStore::Postgres(store), Some(file)) => store.stage(file),
             (_, None) => {}
         }
     }
@@ -157,10 +161,10 @@ impl Recorder {
     /// Returns the run's name, as commands take it.
     pub(crate) fn run_id(&self) -> &str {
         match &self.store {
-            Store::Sqlite(store) => store.run_id(),
-            Store::Folder(store) => store.run_id(),
+            RecordStore::Sqlite(store) => store.run_id(),
+            RecordStore::Folder(store) => store.run_id(),
             // An id alone would mean a run in files, so the name has the prefix `postgres:`.
-            Store::Postgres(_) => &self.folder,
+            RecordStore::Postgres(_) => &self.folder,
         }
     }
 
@@ -169,12 +173,13 @@ impl Recorder {
         location(self.is_database(), &self.folder, name, frame)
     }
 
-    /// Cleans up after the end of a run: merges the journal into the database file, and compacts the file if `vacuum` is set.
+    /// Cleans up after the end of a run: merges the journal into the database file, and compacts the file if `vacuum`
+    /// is set.
     pub(crate) fn close(&mut self, vacuum: bool) {
         let closed = match (&mut self.store, vacuum) {
-            (Store::Sqlite(store), true) => store.vacuum(),
-            (Store::Sqlite(store), false) => store.checkpoint(),
-            (Store::Folder(_) | Store::Postgres(_), _) => Ok(()),
+            (RecordStore::Sqlite(store), true) => store.vacuum(),
+            (RecordStore::Sqlite(store), false) => store.checkpoint(),
+            (RecordStore::Folder(_) | RecordStore::Postgres(_), _) => Ok(()),
         };
         if let Err(fault) = closed {
             out::recorded_but(&fault.into());

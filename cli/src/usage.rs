@@ -322,8 +322,8 @@ fn option_before<'w>(wrong: &str, words: &'w [String]) -> Option<&'w str> {
     Some(option)
 }
 
-/// Returns a usage error for a terminal, in colours: the message and the tips are wrapped to `width` columns. The usage line is
-/// not, because people copy it.
+/// Returns a usage error for a terminal, in colours: the message and the tips are wrapped to `width` columns. The usage
+/// line is not, because people copy it.
 pub(crate) fn wrapped(error: &clap::Error, width: usize) -> String {
     let text = text(error);
     let plain = |line: &str| anstream::adapter::strip_str(line).to_string();

@@ -1,5 +1,5 @@
-//! Replaces `prosescope-postgres` in a build without the feature `postgres`. [`Address`] has no values here, so code that needs an
-//! address compiles but cannot run.
+//! Replaces `prosescope-postgres` in a build without the feature `postgres`. [`Address`] has no values here, so code
+//! that needs an address compiles but cannot run.
 //!
 //! `cargo xtask view` builds without the feature, because a PostgreSQL client and TLS take long to compile.
 

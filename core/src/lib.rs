@@ -6,7 +6,8 @@
 //! 1. [`model`]: what a run is, and what all others use: schema, changes, rows, sources, times, issues.
 //! 2. [`program`]: each line of the program gets a kind and a block.
 //! 3. [`read`]: bytes and rows become a [`model::Run`]; every irregularity becomes an [`model::issue::Issue`].
-//! 4. [`trace`]: a run becomes instances, rounds, frames, positions, the first cause of a failure, and what may come next.
+//! 4. [`trace`]: a run becomes instances, rounds, frames, positions, the first cause of a failure, and what may come
+//!    next.
 //! 5. [`record`]: a recording command becomes changes; a run becomes the text of its files.
 //! 6. [`pages`]: plain structs, the same for the command line, the browser and JavaScript.
 //!

@@ -1,11 +1,11 @@
-//! Tests that the core's rooms and the modules in them have a fixed order, and that each uses only earlier ones, so that
-//! there is no cycle.
+//! Tests that the core's rooms and the modules in them have a fixed order, and that each uses only earlier ones, so
+//! that there is no cycle.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The core's rooms and their modules, from the lowest layer to the highest; a room by itself stands for the files that are
-/// in no module of this list. docs/contribute/architecture.md describes each.
+/// The core's rooms and their modules, from the lowest layer to the highest; a room by itself stands for the files that
+/// are in no module of this list. docs/contribute/architecture.md describes each.
 const LAYERS: &[&str] = &[
     "model/text",
     "model/shell",

@@ -7,7 +7,7 @@ use std::sync::RwLock;
 use prosescope_core::model::database::Limits;
 use prosescope_core::model::database::query::{QueryError, ROWS};
 use prosescope_core::model::schema::STATE_SQL;
-use prosescope_core::pages::query::{self, Unanswered};
+use prosescope_core::pages::query::{self, UnansweredQuery};
 use prosescope_core::pages::session::{Options, Session};
 use prosescope_core::pages::view::QueryView;
 use prosescope_core::read::sqlite::MemorySource;
@@ -45,8 +45,8 @@ fn bounded(
     limits: &Limits,
 ) -> Result<QueryView, QueryError> {
     query::ask(session, sql, rows, limits, None).map_err(|error| match error {
-        Unanswered::Query(error) => error,
-        Unanswered::Source(error) => panic!("{sql}: {error}"),
+        UnansweredQuery::Query(error) => error,
+        UnansweredQuery::Source(error) => panic!("{sql}: {error}"),
     })
 }
 
@@ -55,7 +55,7 @@ static MEMORY: RwLock<()> = RwLock::new(());
 #[track_caller]
 fn texts(session: &Session, sql: &str) -> Vec<String> {
     let view = ask(session, sql).unwrap();
-    let row = |row: &Vec<prosescope_core::pages::view::Cell>| {
+    let row = |row: &Vec<prosescope_core::pages::view::ShownCell>| {
         let cells: Vec<&str> = row.iter().map(|cell| cell.text.as_str()).collect();
         cells.join("|")
     };

@@ -8,11 +8,11 @@ use prosescope_core::pages::session::pages::CompareOptions;
 use prosescope_core::pages::session::{ValueOf, pages};
 use prosescope_core::pages::view::Timeline;
 use prosescope_core::trace::NodeId;
-use prosescope_share::model::Asked;
+use prosescope_share::model::ModelTextRequest;
 use serde::Serialize;
 
-use crate::follow::Shown;
-use crate::protocol::{Request, Revealed, ShownLines, Stats, Traced, Trouble};
+use crate::follow::FollowedRun;
+use crate::protocol::{Request, RevealedNode, ShownLines, Stats, TraceWindow, Trouble};
 use crate::source::was_being_written;
 use crate::{Desk, DeskSource};
 
@@ -81,7 +81,7 @@ impl Desk {
                 folded,
             } => {
                 let later = list(&Request::OpenServed)?;
-                let shown = Shown {
+                let shown = FollowedRun {
                     place,
                     nodes,
                     bindings,
@@ -98,7 +98,7 @@ impl Desk {
                 size,
                 wishes,
             } => {
-                let asked = Asked {
+                let asked = ModelTextRequest {
                     node: node.map(NodeId::new),
                     size,
                     now: Some(self.clock().now()),
@@ -171,7 +171,7 @@ impl Desk {
                 let rows = page.rows.iter().filter(|_| timed);
                 let bars = rows.filter_map(|row| run.timeline().bar(row.node).copied());
                 let bars = bars.collect();
-                json(&Traced { page, bars })
+                json(&TraceWindow { page, bars })
             }
             Request::Timeline { place } => {
                 let timeline = self.opened(&place)?.timeline();
@@ -197,7 +197,7 @@ impl Desk {
                 if !choice.is_all() {
                     let rows = pages::chosen_screen(session, &choice);
                     let row = rows.iter().position(|row| *row == node);
-                    return json(&Revealed {
+                    return json(&RevealedNode {
                         row: row.map(|row| row as u32),
                         unfolded: Vec::new(),
                     });
@@ -208,7 +208,7 @@ impl Desk {
                 let unfolded: Vec<u32> = around.map(NodeId::get).collect();
                 let row = pages::trace_place(session, &folded, node);
                 let row = Some(row);
-                json(&Revealed { row, unfolded })
+                json(&RevealedNode { row, unfolded })
             }
             Request::Parent { place, node } => {
                 let parent = pages::drawn_parent(self.run(&place)?, NodeId::new(node));

@@ -10,12 +10,12 @@ use prosescope_core::model::database::{DEADLINE, Limits};
 use prosescope_core::model::source::{Source, SourceError};
 use prosescope_core::pages::session::pages::{self, Page};
 use prosescope_core::pages::session::{
-    Found, Listing, OpenError, Options, Session, list_more, list_while,
+    OpenError, Options, RunListing, Session, SurveyPlace, list_more, list_while,
 };
 use prosescope_core::pages::view::{RunList, Timeline};
 
 use crate::DeskSource;
-use crate::protocol::{Counters, Opened, Trouble, WorkflowsIn};
+use crate::protocol::{Counters, OpenedSource, Trouble, WorkflowsIn};
 use crate::search::OpenSearch;
 use crate::value::OpenValue;
 use crate::workflows::{self, OpenWorkflows};
@@ -39,7 +39,7 @@ pub struct Desk {
     /// The list of the source's runs that were read so far.
     list: RunList,
     /// The runs that were found but not read yet.
-    left: Vec<Found>,
+    left: Vec<SurveyPlace>,
     /// The source's databases of workflows.
     workflows: Vec<WorkflowsIn>,
     /// The open runs, the most recently used last.
@@ -114,10 +114,10 @@ impl Desk {
     /// # Errors
     /// If the source contains neither a run nor workflows, or changes while it is read. The previous source then
     /// stays open.
-    pub fn open(&mut self, source: Rc<dyn DeskSource>) -> Result<Opened, Trouble> {
+    pub fn open(&mut self, source: Rc<dyn DeskSource>) -> Result<OpenedSource, Trouble> {
         let options = self.clock.options();
         let dynamic: Rc<dyn Source> = source.clone();
-        let Listing {
+        let RunListing {
             mut list,
             session: last,
             left,
@@ -166,7 +166,7 @@ impl Desk {
             .runs
             .last()
             .map(|run| Page::Overview.json(&run.session, Some(now)));
-        Ok(Opened {
+        Ok(OpenedSource {
             list,
             workflows,
             left: self.left.len() as u32,
@@ -179,13 +179,13 @@ impl Desk {
     ///
     /// # Errors
     /// If nothing is open, or the source changes while it is read.
-    pub(crate) fn more_runs(&mut self) -> Result<Opened, Trouble> {
+    pub(crate) fn more_runs(&mut self) -> Result<OpenedSource, Trouble> {
         let source = Rc::clone(self.source.as_ref().ok_or_else(nothing_open)?);
         let dynamic: Rc<dyn Source> = source.clone();
         let options = self.clock.options();
         let left = std::mem::take(&mut self.left);
         let listing = list_more(&dynamic, &options, left, &self.clock.in_slice(NEXT_SLICE));
-        let Listing { mut list, left, .. } = listing;
+        let RunListing { mut list, left, .. } = listing;
         self.left = left;
         if let Some(SourceError::Changed(path)) = source.take_fault() {
             return Err(SourceError::Changed(path).into());
@@ -193,7 +193,7 @@ impl Desk {
         let workflows = workflows::taken_from(&mut list, source.as_ref(), &options.limits);
         self.workflows.extend(workflows);
         self.list.runs.extend(list.runs.iter().cloned());
-        Ok(Opened {
+        Ok(OpenedSource {
             list,
             workflows: self.workflows.clone(),
             left: self.left.len() as u32,
@@ -246,7 +246,7 @@ impl Desk {
     pub(crate) fn replace(
         &mut self,
         source: Rc<dyn DeskSource>,
-        opened: Opened,
+        opened: OpenedSource,
         runs: Vec<(usize, Option<Session>)>,
     ) {
         let mut before: Vec<Option<OpenRun>> = std::mem::take(&mut self.runs)

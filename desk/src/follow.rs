@@ -5,19 +5,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use prosescope_core::model::source::{Source, SourceError};
-use prosescope_core::pages::session::{Carried, Found, Listing, Session, list_again, pages};
+use prosescope_core::pages::session::{
+    Renumbering, RunListing, Session, SurveyPlace, list_again, pages,
+};
 use prosescope_core::pages::view::{RunList, RunSummary};
 use prosescope_core::trace::NodeId;
 
 use crate::desk::{OpenRun, nothing_found};
-use crate::protocol::{Folds, Followed, Opened, Trouble};
+use crate::protocol::{Folds, FollowAnswer, OpenedSource, Trouble};
 use crate::{Desk, DeskSource, source, workflows};
 
 /// The maximum number of new nodes, and of new bindings, that an answer lists. More would not fit on a screen.
 const NAMED: usize = 200;
 
 /// The run that the page shows, and the nodes and bindings whose new numbers the page requests.
-pub(crate) struct Shown {
+pub(crate) struct FollowedRun {
     /// The path of the shown run in the source; `None` if the page shows the list of runs.
     pub(crate) place: Option<String>,
     /// The numbers of the nodes whose new numbers are requested.
@@ -36,14 +38,14 @@ impl Desk {
     pub(crate) fn follow(
         &mut self,
         later: Rc<dyn DeskSource>,
-        shown: &Shown,
-    ) -> Result<Option<Followed>, Trouble> {
+        shown: &FollowedRun,
+    ) -> Result<Option<FollowAnswer>, Trouble> {
         let Some(earlier) = self.source() else {
             let opened = self.open(later)?;
-            return Ok(Some(Followed {
+            return Ok(Some(FollowAnswer {
                 opened,
                 reread: true,
-                ..Followed::default()
+                ..FollowAnswer::default()
             }));
         };
         let changed = source::changed(later.as_ref(), earlier.as_ref());
@@ -55,17 +57,17 @@ impl Desk {
         let (of_workflows, changed): (Vec<String>, Vec<String>) = changed
             .into_iter()
             .partition(|path| workflows::is_part(path, self.workflows()));
-        let touched = Touched::new(self.list(), earlier.as_ref(), later.as_ref(), changed);
+        let touched = TouchedRuns::new(self.list(), earlier.as_ref(), later.as_ref(), changed);
         let before = self.list().runs.iter();
         let before: BTreeMap<&str, &RunSummary> =
             before.map(|line| (line.place.as_str(), line)).collect();
-        let known = |found: &Found| {
+        let known = |found: &SurveyPlace| {
             let line = *before.get(found.place.as_str())?;
             let is_known = line.error.is_none() && !touched.may_have_changed(&line.place);
             is_known.then(|| line.clone())
         };
         let dynamic: Rc<dyn Source> = later.clone();
-        let Listing {
+        let RunListing {
             mut list,
             session: mut last,
             ..
@@ -78,8 +80,8 @@ impl Desk {
         let is_other = workflows != self.workflows();
         let mut folded = shown.folded.clone();
         folded.retain(|place, _| !touched.may_have_changed(place));
-        let mut followed = Followed {
-            opened: Opened {
+        let mut followed = FollowAnswer {
+            opened: OpenedSource {
                 list,
                 workflows,
                 left: 0,
@@ -87,7 +89,7 @@ impl Desk {
                 shared: later.shared(),
             },
             folded,
-            ..Followed::default()
+            ..FollowAnswer::default()
         };
         let mut runs = Vec::new();
         for (at, run) in self.runs().iter().enumerate() {
@@ -152,11 +154,11 @@ impl Desk {
 
 /// Sets the new numbers and positions of the requested nodes and bindings, and lists the added nodes and bindings.
 fn set_new_numbers(
-    followed: &mut Followed,
-    shown: &Shown,
+    followed: &mut FollowAnswer,
+    shown: &FollowedRun,
     session: &Session,
     folded: &BTreeSet<NodeId>,
-    carried: &Carried,
+    carried: &Renumbering,
 ) {
     let node = |node: &u32| {
         let now = carried.node(NodeId::new(*node))?;
@@ -181,27 +183,27 @@ fn fault(source: &dyn DeskSource) -> Option<Trouble> {
 }
 
 /// The runs whose files changed.
-struct Touched {
+struct TouchedRuns {
     /// The folders of runs with changed files. Each ends in `/`, or is empty for the source's root.
     folders: BTreeSet<String>,
     /// Whether a file outside of the runs changed, such as a file of the project's agents.
     all: bool,
 }
 
-impl Touched {
+impl TouchedRuns {
     fn new(
         list: &RunList,
         earlier: &dyn DeskSource,
         later: &dyn DeskSource,
         changed: Vec<String>,
-    ) -> Touched {
+    ) -> TouchedRuns {
         let is_file = |place: &str| earlier.file(place).or_else(|| later.file(place)).is_some();
         let folders = list
             .runs
             .iter()
             .map(|run| folder(&run.place, is_file(&run.place)));
         let folders: BTreeSet<String> = folders.collect();
-        let mut touched = Touched {
+        let mut touched = TouchedRuns {
             folders: BTreeSet::new(),
             all: false,
         };

@@ -22,5 +22,5 @@ mod value;
 mod workflows;
 
 pub use desk::Desk;
-pub use share::Watch;
+pub use share::ScanProgress;
 pub use source::DeskSource;

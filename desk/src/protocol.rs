@@ -10,7 +10,7 @@ use prosescope_core::pages::session::pages::{self, Page, TraceChoice};
 use prosescope_core::pages::session::{Session, ValueOf};
 use prosescope_core::pages::view::{Bar, ModelSize, RunList, RunShared, TracePage, ValueView};
 use prosescope_core::trace::NodeId;
-use prosescope_share::file::Form;
+use prosescope_share::file::SharedForm;
 use prosescope_share::wishes::Wishes;
 use prosescope_workflow::WorkflowSummary;
 use prosescope_workflow::page::EventLine;
@@ -23,7 +23,7 @@ use crate::text::LineOf;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Request {
-    /// Opens the files that are sent with the request. Answer: an [`Opened`].
+    /// Opens the files that are sent with the request. Answer: an [`OpenedSource`].
     OpenFiles {
         /// The name under which the page shows the files.
         label: String,
@@ -31,9 +31,9 @@ pub enum Request {
         #[serde(default)]
         missing: Missing,
     },
-    /// Opens the files of the local server. Answer: an [`Opened`].
+    /// Opens the files of the local server. Answer: an [`OpenedSource`].
     OpenServed,
-    /// Rereads the files of the local server that changed. Answer: an `Option` of [`Followed`], null if nothing
+    /// Rereads the files of the local server that changed. Answer: an `Option` of [`FollowAnswer`], null if nothing
     /// changed. After an error, the earlier state stays open.
     Follow {
         /// The path of the shown run in the open source; `None` if the page shows no run.
@@ -45,7 +45,7 @@ pub enum Request {
         /// The folded nodes, by the run's path.
         folded: BTreeMap<String, Folds>,
     },
-    /// Opens the example run contained in the viewer. Answer: an [`Opened`].
+    /// Opens the example run contained in the viewer. Answer: an [`OpenedSource`].
     OpenExample,
     /// Returns a page of a run, as a struct of [`prosescope_core::pages::view`].
     Page {
@@ -70,7 +70,7 @@ pub enum Request {
         /// The nodes' numbers.
         nodes: Vec<u32>,
     },
-    /// Returns a window of the trace, without the children of folded nodes. Answer: a [`Traced`].
+    /// Returns a window of the trace, without the children of folded nodes. Answer: a [`TraceWindow`].
     Trace {
         /// The run's path in the open source.
         place: String,
@@ -92,7 +92,8 @@ pub enum Request {
         /// The run's path in the open source.
         place: String,
     },
-    /// Returns the position of a node among the visible rows, after unfolding its ancestors. Answer: a [`Revealed`].
+    /// Returns the position of a node among the visible rows, after unfolding its ancestors. Answer: a
+    /// [`RevealedNode`].
     Reveal {
         /// The run's path in the open source.
         place: String,
@@ -316,7 +317,7 @@ pub enum Request {
         /// The choice of contents, and the texts to replace.
         wishes: Wishes,
         /// The form of the file: an HTML page, a zip or a database.
-        form: Form,
+        form: SharedForm,
     },
     /// Returns a run, its failure or a row of its trace as text for a language model, redacted as for sharing: a
     /// [`ForModel`](prosescope_core::pages::view::ForModel).
@@ -332,10 +333,10 @@ pub enum Request {
         #[serde(default)]
         wishes: Wishes,
     },
-    /// Returns the open shared run as a file to save ([`Shared::save`]). The worker sends the file's bytes beside the
-    /// answer.
+    /// Returns the open shared run as a file to save ([`SharedRemarks::save`]). The worker sends the file's bytes
+    /// beside the answer.
     SaveShared,
-    /// Lists further runs if the previous answer left some unread. Answer: an [`Opened`] whose list has only the
+    /// Lists further runs if the previous answer left some unread. Answer: an [`OpenedSource`] whose list has only the
     /// further runs.
     MoreRuns,
     /// Returns the number of reads and bytes so far. Answer: [`Stats`].
@@ -458,7 +459,7 @@ pub struct ShownLines<T = String> {
 
 /// A window of the trace.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Traced {
+pub struct TraceWindow {
     /// The rows of the window.
     pub page: TracePage,
     /// The bars that were requested, in no particular order. A row without times has no bar.
@@ -467,7 +468,7 @@ pub struct Traced {
 
 /// The position of a node after unfolding its ancestors.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Revealed {
+pub struct RevealedNode {
     /// The node's position among the visible rows; `None` if the node is not among the chosen rows.
     pub row: Option<u32>,
     /// The ancestors that were unfolded.
@@ -476,7 +477,7 @@ pub struct Revealed {
 
 /// An opened source.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Opened {
+pub struct OpenedSource {
     /// The source's runs.
     pub list: RunList,
     /// The source's databases of workflows.
@@ -488,12 +489,12 @@ pub struct Opened {
     pub overview: Option<String>,
     /// The remarks about shared files, if the source contains some.
     #[serde(default)]
-    pub shared: Option<Shared>,
+    pub shared: Option<SharedRemarks>,
 }
 
 /// Remarks about the open shared files.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Shared {
+pub struct SharedRemarks {
     /// A sentence for the user: when the files were shared, and whether they are unchanged. Empty if no file has a
     /// manifest.
     pub words: String,
@@ -512,7 +513,7 @@ pub struct Shared {
 /// The decision on a gate that the page sends to a server that records decisions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Verdict {
+pub enum GateDecision {
     /// The gate is approved.
     Approved,
     /// The gate is rejected.
@@ -551,14 +552,14 @@ pub struct EventCounts {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Window {
     /// The rows of the window.
-    pub rows: Vec<Line>,
+    pub rows: Vec<WindowRow>,
     /// The number of all rows.
     pub total: u64,
 }
 
 /// A row of a [`Window`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub enum Line {
+pub enum WindowRow {
     /// A row of a list of workflows.
     Workflow(WorkflowSummary),
     /// A row of a list of events.
@@ -604,9 +605,9 @@ pub struct Counters {
 
 /// The answer to [`Request::Follow`]: the changes since the previous listing of the source.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Followed {
+pub struct FollowAnswer {
     /// The source's runs and workflows after the change.
-    pub opened: Opened,
+    pub opened: OpenedSource,
     /// Whether the page must request everything that it shows again.
     pub reread: bool,
     /// For each requested node, its new number and its position among the visible rows.
@@ -688,13 +689,13 @@ impl From<prosescope_core::pages::session::pages::NotComparable> for Trouble {
     }
 }
 
-impl From<prosescope_core::pages::query::Unanswered> for Trouble {
-    fn from(error: prosescope_core::pages::query::Unanswered) -> Trouble {
-        use prosescope_core::pages::query::Unanswered;
+impl From<prosescope_core::pages::query::UnansweredQuery> for Trouble {
+    fn from(error: prosescope_core::pages::query::UnansweredQuery) -> Trouble {
+        use prosescope_core::pages::query::UnansweredQuery;
 
         match error {
-            Unanswered::Query(error) => Trouble::new(format!("{error}."), error.next()),
-            Unanswered::Source(error) => error.into(),
+            UnansweredQuery::Query(error) => Trouble::new(format!("{error}."), error.next()),
+            UnansweredQuery::Source(error) => error.into(),
         }
     }
 }

@@ -6,9 +6,9 @@ use prosescope_core::model::source::Source;
 use prosescope_core::model::time::Stamp;
 use prosescope_core::pages::session::Session;
 use prosescope_core::pages::view::ForModel;
-use prosescope_share::copy::Shared;
-use prosescope_share::file::{Form, file};
-use prosescope_share::model::{Asked, for_model};
+use prosescope_share::copy::SharedRun;
+use prosescope_share::file::{SharedForm, file};
+use prosescope_share::model::{ModelTextRequest, for_model};
 use prosescope_share::pack::{Databases, Made, ShareError};
 use prosescope_share::redact::Rules;
 use prosescope_share::sharing::Sharing;
@@ -19,7 +19,7 @@ use crate::protocol::{LookedThrough, Trouble};
 use crate::{Desk, DeskSource};
 
 /// A callback that receives the number of scanned bytes and the total, to show progress.
-pub type Watch = Box<dyn FnMut(u64, u64)>;
+pub type ScanProgress = Box<dyn FnMut(u64, u64)>;
 
 impl Desk {
     /// Scans runs of the open source and returns what would be replaced and left out. Writes nothing.
@@ -30,7 +30,7 @@ impl Desk {
         &mut self,
         places: &[String],
         wishes: &Wishes,
-        watch: Watch,
+        watch: ScanProgress,
     ) -> Result<LookedThrough, Trouble> {
         self.sharing(places, wishes, watch, |sharing, _| {
             let report = sharing.look()?;
@@ -50,13 +50,13 @@ impl Desk {
         &mut self,
         places: &[String],
         wishes: &Wishes,
-        form: Form,
+        form: SharedForm,
         viewer: Option<&str>,
-        watch: Watch,
+        watch: ScanProgress,
     ) -> Result<Vec<u8>, Trouble> {
         let made = Made {
             opens: wishes.opens.clone(),
-            ..self.made(form != Form::Db)
+            ..self.made(form != SharedForm::Db)
         };
         self.sharing(places, wishes, watch, |sharing, source| {
             file(sharing, source, form, &made, viewer).map(|(_, bytes)| bytes)
@@ -70,7 +70,7 @@ impl Desk {
     pub(crate) fn for_model(
         &mut self,
         place: &str,
-        asked: Asked,
+        asked: ModelTextRequest,
         wishes: &Wishes,
     ) -> Result<ForModel, Trouble> {
         let made = self.made(false);
@@ -94,7 +94,7 @@ impl Desk {
         &mut self,
         places: &[String],
         wishes: &Wishes,
-        watch: Watch,
+        watch: ScanProgress,
         then: impl FnOnce(&mut Sharing<'_>, &dyn DeskSource) -> Result<T, ShareError>,
     ) -> Result<T, Trouble> {
         self.clock().begin();
@@ -111,7 +111,7 @@ fn shared<T>(
     workflows: Vec<String>,
     places: &[String],
     wishes: &Wishes,
-    watch: Watch,
+    watch: ScanProgress,
     then: impl FnOnce(&mut Sharing<'_>, &dyn DeskSource) -> Result<T, ShareError>,
 ) -> Result<T, Trouble> {
     let redactor = wishes.redactor(Rules::new(), source.known());
@@ -136,8 +136,8 @@ fn shared<T>(
     let mut runs = Vec::new();
     for (place, session) in &sessions {
         let shared = match session {
-            Some(session) => Shared::run(session, source.as_ref(), place),
-            None => Shared::workflows(source.as_ref(), place),
+            Some(session) => SharedRun::run(session, source.as_ref(), place),
+            None => SharedRun::workflows(source.as_ref(), place),
         };
         let databases: Box<dyn Databases> = source.databases().map_err(trouble)?;
         runs.push((shared, databases));

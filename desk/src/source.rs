@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use prosescope_core::model::database::Limits;
 use prosescope_core::model::source::SourceError;
 use prosescope_share::file::Shareable;
-use prosescope_workflow::Rows;
+use prosescope_workflow::WorkflowRows;
 
-use crate::protocol::{Counters, Shared};
+use crate::protocol::{Counters, SharedRemarks};
 
 /// A source that a page keeps open while other programs may write to it. It must therefore tell apart two listings of
 /// the same files.
@@ -20,7 +20,7 @@ pub trait DeskSource: Shareable {
     ///
     /// # Errors
     /// As for [`prosescope_core::model::source::Source::database`].
-    fn workflows(&self, path: &str, limits: &Limits) -> Result<Box<dyn Rows>, SourceError>;
+    fn workflows(&self, path: &str, limits: &Limits) -> Result<Box<dyn WorkflowRows>, SourceError>;
 
     /// Closes the databases until the next request, if their locks could keep other programs from writing. Returns
     /// whether databases were closed.
@@ -33,7 +33,7 @@ pub trait DeskSource: Shareable {
     fn take_fault(&self) -> Option<SourceError>;
 
     /// Returns remarks about the shared files of the source.
-    fn shared(&self) -> Option<Shared> {
+    fn shared(&self) -> Option<SharedRemarks> {
         None
     }
 

@@ -6,7 +6,7 @@ use prosescope_core::pages::session::search::Needle;
 
 use crate::Desk;
 use crate::protocol::{LinesOf, OpenedValue, Trouble};
-use crate::text::{Lines, laid_out};
+use crate::text::{IndexedLines, laid_out};
 
 /// The length in bytes from which a text is shown line by line.
 const LONG: usize = 60_000;
@@ -19,7 +19,7 @@ pub(crate) struct OpenValue {
     of: LinesOf,
     /// The number of the reading of the run that contains the value. Lines of an earlier reading are not returned.
     reading: u64,
-    lines: Lines,
+    lines: IndexedLines,
 }
 
 impl Desk {
@@ -45,7 +45,7 @@ impl Desk {
                     laid_out: false,
                 },
                 reading,
-                lines: Lines::new(text),
+                lines: IndexedLines::new(text),
             });
         }
         Ok(OpenedValue { view, is_long })
@@ -53,7 +53,7 @@ impl Desk {
 
     /// Returns the lines of a long value. Reads the value again if another value was requested in between, or if the
     /// run was reread.
-    pub(crate) fn lines(&mut self, of: &LinesOf) -> Result<&Lines, Trouble> {
+    pub(crate) fn lines(&mut self, of: &LinesOf) -> Result<&IndexedLines, Trouble> {
         let known = self.open_value.take();
         let (session, reading) = self.reading(&of.place)?;
         let known = known.filter(|known| known.of == *of && known.reading == reading);
@@ -68,7 +68,7 @@ impl Desk {
                 OpenValue {
                     of: of.clone(),
                     reading,
-                    lines: Lines::new(text),
+                    lines: IndexedLines::new(text),
                 }
             }
         };

@@ -6,11 +6,11 @@ use prosescope_core::pages::view::RunList;
 use prosescope_core::record::Fault;
 use prosescope_workflow::page::{self, EventShown, WorkflowPage};
 use prosescope_workflow::{
-    EventIds, Rows, Unfit, Wanted, WorkflowStatus, event_ids, events_from, show, summaries,
-    workflow_ids,
+    EventIds, Unfit, WorkflowFilter, WorkflowRows, WorkflowStatus, event_ids, events_from, show,
+    summaries, workflow_ids,
 };
 
-use crate::protocol::{EventCounts, Line, Trouble, Window, WorkflowsIn};
+use crate::protocol::{EventCounts, Trouble, Window, WindowRow, WorkflowsIn};
 use crate::{Desk, DeskSource};
 
 /// A database of workflows. It keeps the ids of the most recently requested lists, so that scrolling does not query
@@ -18,7 +18,7 @@ use crate::{Desk, DeskSource};
 pub(crate) struct OpenWorkflows {
     place: String,
     /// The tables of the open database; `None` while the database is closed.
-    tables: Option<Box<dyn Rows>>,
+    tables: Option<Box<dyn WorkflowRows>>,
     /// The most recently requested list of workflows: the requested status, whether a run must be waiting, and the
     /// ids.
     listed: Option<(String, bool, Vec<String>)>,
@@ -120,7 +120,7 @@ impl OpenWorkflows {
         let listed = match known.filter(is_same) {
             Some(listed) => listed,
             None => {
-                let wanted = Wanted {
+                let wanted = WorkflowFilter {
                     status: WorkflowStatus::parse(status),
                     waiting,
                     limit: 0,
@@ -136,7 +136,7 @@ impl OpenWorkflows {
             row.run_status = row.run_status.as_deref().map(page::status_word);
         }
         Ok(Window {
-            rows: lines.into_iter().map(Line::Workflow).collect(),
+            rows: lines.into_iter().map(WindowRow::Workflow).collect(),
             total: ids.len() as u64,
         })
     }
@@ -194,7 +194,7 @@ impl OpenWorkflows {
             None => Vec::new(),
         };
         Ok(Window {
-            rows: rows.iter().map(page::line).map(Line::Event).collect(),
+            rows: rows.iter().map(page::line).map(WindowRow::Event).collect(),
             total,
         })
     }
@@ -208,7 +208,7 @@ impl OpenWorkflows {
     }
 }
 
-fn rows(tables: &Option<Box<dyn Rows>>) -> Result<&dyn Rows, Trouble> {
+fn rows(tables: &Option<Box<dyn WorkflowRows>>) -> Result<&dyn WorkflowRows, Trouble> {
     let open = tables.as_deref();
     open.ok_or_else(|| Trouble::defect("the database of workflows is not open"))
 }

@@ -15,21 +15,22 @@ use prosescope_core::pages::view::{
     QueryView, SearchedRun, Timeline, TracePage, TreeRow,
 };
 use prosescope_desk::protocol::{
-    Folded, Folds, Followed, LookedThrough, Opened, Request, Revealed, Shared, Traced, Trouble,
+    Folded, Folds, FollowAnswer, LookedThrough, OpenedSource, Request, RevealedNode, SharedRemarks,
+    TraceWindow, Trouble,
 };
 use prosescope_desk::{Desk, DeskSource};
-use prosescope_share::file::{Form, Shareable};
+use prosescope_share::file::{Shareable, SharedForm};
 use prosescope_share::pack::{Databases, ShareError};
 use prosescope_share::wishes::Wishes;
 use prosescope_store::Disk;
-use prosescope_workflow::Rows;
+use prosescope_workflow::WorkflowRows;
 use serde::de::DeserializeOwned;
 
 const FOLDER: &str = "runs/20260115-083214-h5n2ye";
 const FAILED: &str = "runs/20260118-201530-z4t9wa";
 
 /// A source over a folder. It reports no versions, so a file counts as changed only if its length differs.
-struct Folder(Disk, Option<Shared>);
+struct Folder(Disk, Option<SharedRemarks>);
 
 impl Source for Folder {
     fn label(&self) -> String {
@@ -68,7 +69,7 @@ impl DeskSource for Folder {
         ""
     }
 
-    fn workflows(&self, path: &str, limits: &Limits) -> Result<Box<dyn Rows>, SourceError> {
+    fn workflows(&self, path: &str, limits: &Limits) -> Result<Box<dyn WorkflowRows>, SourceError> {
         Ok(Box::new(self.0.workflows(path, limits)?))
     }
 
@@ -76,7 +77,7 @@ impl DeskSource for Folder {
         None
     }
 
-    fn shared(&self) -> Option<Shared> {
+    fn shared(&self) -> Option<SharedRemarks> {
         self.1.clone()
     }
 }
@@ -92,7 +93,7 @@ struct Asked {
 }
 
 impl Asked {
-    fn open(folder: &Path) -> (Asked, Opened) {
+    fn open(folder: &Path) -> (Asked, OpenedSource) {
         let mut asked = Asked {
             desk: Desk::new(|| 0),
             folder: folder.to_owned(),
@@ -119,10 +120,10 @@ impl Asked {
             from: 0,
             len: 1000,
         };
-        self.ask::<Traced>(request).unwrap().page
+        self.ask::<TraceWindow>(request).unwrap().page
     }
 
-    fn follow(&mut self, place: &str, folded: BTreeMap<String, Folds>) -> Option<Followed> {
+    fn follow(&mut self, place: &str, folded: BTreeMap<String, Folds>) -> Option<FollowAnswer> {
         let request = Request::Follow {
             place: Some(place.to_owned()),
             nodes: Vec::new(),
@@ -209,14 +210,14 @@ fn a_long_list_comes_in_pieces_and_every_run_once() {
         desk: Desk::new(|| NOW.fetch_add(60, Ordering::Relaxed)),
         folder: examples(),
     };
-    let opened: Opened = asked.ask(Request::OpenServed).unwrap();
+    let opened: OpenedSource = asked.ask(Request::OpenServed).unwrap();
     let mut left = opened.left;
     let mut places: Vec<String> = Vec::new();
     places.extend(opened.list.runs.into_iter().map(|run| run.place));
     assert_eq!((places.len() as u32 + left, left > 0), (4, true));
     let mut pieces = 0;
     while left > 0 {
-        let more: Opened = asked.ask(Request::MoreRuns).unwrap();
+        let more: OpenedSource = asked.ask(Request::MoreRuns).unwrap();
         assert_eq!(more.list.runs.len() as u32 + more.left, left);
         left = more.left;
         places.extend(more.list.runs.into_iter().map(|run| run.place));
@@ -227,7 +228,7 @@ fn a_long_list_comes_in_pieces_and_every_run_once() {
         places.is_sorted_by(|a, b| a > b),
         "newest first, each once: {places:?}"
     );
-    let more: Opened = asked.ask(Request::MoreRuns).unwrap();
+    let more: OpenedSource = asked.ask(Request::MoreRuns).unwrap();
     assert!(more.list.runs.is_empty());
 }
 
@@ -267,7 +268,7 @@ fn what_the_page_folded_is_left_out_and_unfolded_around_a_node() {
             choice: TraceChoice::default(),
             node: deep.node,
         };
-        let revealed: Revealed = asked.ask(request).unwrap();
+        let revealed: RevealedNode = asked.ask(request).unwrap();
         assert!(revealed.unfolded.contains(&above));
         for node in revealed.unfolded {
             folded.set(node, false);
@@ -293,7 +294,7 @@ fn rows_of_the_trace_are_chosen_and_come_with_their_bars() {
         from: 0,
         len: 1000,
     };
-    let Traced { page, bars } = asked.ask(request).unwrap();
+    let TraceWindow { page, bars } = asked.ask(request).unwrap();
     let all = asked.trace(&Folds::default()).total;
     assert_eq!(page.total, all, "nothing is folded among chosen rows");
     // Rows without children come first, then rows with children, whose times include those of the children. Rows
@@ -316,7 +317,7 @@ fn rows_of_the_trace_are_chosen_and_come_with_their_bars() {
     assert_eq!(bars.len() + axis.untimed as usize, all as usize);
     assert!(bars.iter().all(|bar| bar.until <= axis.len));
     let node = page.rows.last().unwrap().node;
-    let mut reveal = |choice: TraceChoice| -> Revealed {
+    let mut reveal = |choice: TraceChoice| -> RevealedNode {
         let folded = Folds::default();
         let place = place.clone();
         let request = Request::Reveal {
@@ -439,9 +440,9 @@ fn a_damaged_shared_file_is_the_reason_only_where_nothing_else_is_a_run() {
         ..Trouble::new("It is cut off.", "Ask for it again.")
     };
     let open = |path: &Path| {
-        let shared = Shared {
+        let shared = SharedRemarks {
             unopened: vec![cut.clone()],
-            ..Shared::default()
+            ..SharedRemarks::default()
         };
         let source = Folder(Disk::open(path).unwrap(), Some(shared));
         Desk::new(|| 0).open(Rc::new(source))
@@ -553,7 +554,7 @@ fn what_is_open_is_shared_as_it_was_looked_through() {
         .share(
             &places,
             &wishes,
-            Form::Zip,
+            SharedForm::Zip,
             None,
             Box::new(move |at, of| watch.set((at, of))),
         )

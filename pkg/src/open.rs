@@ -8,10 +8,10 @@ use prosescope_core::pages::session::{ChooseError, Options, Session, choose, lis
 use wasm_bindgen::prelude::*;
 
 use crate::error::Problem;
-use crate::packed::{Unpacked, unpacked};
+use crate::packed::{UnpackedShare, unpacked};
 use crate::path::clean;
-use crate::run::{Run, clock, json};
-use crate::source::{Held, JsSource};
+use crate::run::{JsRun, clock, json};
+use crate::source::{HeldBytes, JsSource};
 
 #[wasm_bindgen]
 extern "C" {
@@ -49,7 +49,7 @@ pub fn open_run(
     run: Option<String>,
     run_id: Option<String>,
     now: Option<f64>,
-) -> Result<Run, JsValue> {
+) -> Result<JsRun, JsValue> {
     let source = source(given)?;
     let options = Options {
         now: Some(clock(now)),
@@ -59,7 +59,7 @@ pub fn open_run(
     let dynamic: Rc<dyn Source> = source.clone();
     let place = place(&dynamic, run.as_deref(), &options)?;
     let session = Session::open(dynamic, &place, &options).map_err(Problem::from)?;
-    Ok(Run::new(session, source, place, now))
+    Ok(JsRun::new(session, source, place, now))
 }
 
 /// Lists the runs in these files, the newest first.
@@ -106,7 +106,7 @@ fn by_its_own_id(source: &Rc<dyn Source>, run: &str, options: &Options) -> Optio
 
 fn source(given: &Given) -> Result<Rc<JsSource>, Problem> {
     let (label, paths, modified) = (given.label(), given.paths(), given.modified());
-    let mut pairs: Vec<(FileEntry, Held)> = Vec::with_capacity(paths.len());
+    let mut pairs: Vec<(FileEntry, HeldBytes)> = Vec::with_capacity(paths.len());
     let all = paths.into_iter().zip(given.bytes()).zip(given.lengths());
     for (at, ((path, bytes), len)) in all.enumerate() {
         let path = clean(&path).ok_or_else(|| {
@@ -122,7 +122,7 @@ fn source(given: &Given) -> Result<Rc<JsSource>, Problem> {
             len: len as u64,
             modified: modified.map(|ms| Stamp::At(*ms as i64)),
         };
-        pairs.push((entry, Held::of(bytes)));
+        pairs.push((entry, HeldBytes::of(bytes)));
     }
     pairs.sort_by(|a, b| a.0.path.cmp(&b.0.path));
     if let Some([(twice, _), _]) = pairs.array_windows().find(|[a, b]| a.0.path == b.0.path) {
@@ -133,7 +133,7 @@ fn source(given: &Given) -> Result<Rc<JsSource>, Problem> {
         ));
     }
     if let [(file, bytes)] = pairs.as_slice()
-        && let Some(Unpacked { files, issue }) = unpacked(&file.path, file.len, bytes)?
+        && let Some(UnpackedShare { files, issue }) = unpacked(&file.path, file.len, bytes)?
     {
         return Ok(Rc::new(JsSource::new(label, files, issue)));
     }

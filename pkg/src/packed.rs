@@ -11,19 +11,23 @@ use prosescope_share::manifest::{self, Sink};
 use prosescope_share::{ReaderAt, page};
 
 use crate::error::Problem;
-use crate::source::Held;
+use crate::source::HeldBytes;
 
 /// Maximum unpacked size of a shared file in bytes.
 const MOST: u64 = 1 << 30;
 
 /// The contents of a shared file, and an issue: a note that this is a shared copy, or an error if the copy was changed.
-pub(crate) struct Unpacked {
-    pub(crate) files: Vec<(FileEntry, Held)>,
+pub(crate) struct UnpackedShare {
+    pub(crate) files: Vec<(FileEntry, HeldBytes)>,
     pub(crate) issue: Option<Issue>,
 }
 
 /// Recognises a shared file by its content and unpacks it; returns `None` for any other file.
-pub(crate) fn unpacked(path: &str, len: u64, bytes: &Held) -> Result<Option<Unpacked>, Problem> {
+pub(crate) fn unpacked(
+    path: &str,
+    len: u64,
+    bytes: &HeldBytes,
+) -> Result<Option<UnpackedShare>, Problem> {
     let mut head = vec![0; HEAD];
     // A read error is ignored here, because opening the file reports it.
     let read = bytes.read(len, 0, &mut head).unwrap_or(0);
@@ -47,7 +51,7 @@ pub(crate) fn unpacked(path: &str, len: u64, bytes: &Held) -> Result<Option<Unpa
         None => Ok(None),
         Some(Err(error)) => Err(Problem::packed(path, &error, error.next_step())),
         Some(Ok(_)) => {
-            let bytes = Held::Whole(zip.subarray(0, at));
+            let bytes = HeldBytes::Whole(zip.subarray(0, at));
             let len = u64::from(at);
             unpack(path, &InPlace { bytes: &bytes, len }).map(Some)
         }
@@ -55,19 +59,19 @@ pub(crate) fn unpacked(path: &str, len: u64, bytes: &Held) -> Result<Option<Unpa
 }
 
 /// Returns the files of a zip that was packed by this package.
-pub(crate) fn of_packed(zip: &[u8]) -> Result<Vec<(FileEntry, Held)>, ArchiveError> {
+pub(crate) fn of_packed(zip: &[u8]) -> Result<Vec<(FileEntry, HeldBytes)>, ArchiveError> {
     let archive = Archive::open(zip, zip.len() as u64, u64::MAX)?;
-    let mut files = Files::default();
+    let mut files = UnpackedFiles::default();
     manifest::unpack(&archive, &mut files)?;
     Ok(files.0)
 }
 
-fn unpack(path: &str, zip: &InPlace<'_>) -> Result<Unpacked, Problem> {
+fn unpack(path: &str, zip: &InPlace<'_>) -> Result<UnpackedShare, Problem> {
     let refused = |error: ArchiveError| Problem::packed(path, &error, error.next_step());
     let archive = Archive::open(zip, zip.len, MOST).map_err(refused)?;
-    let mut files = Files::default();
+    let mut files = UnpackedFiles::default();
     let verified = manifest::unpack(&archive, &mut files).map_err(refused)?;
-    Ok(Unpacked {
+    Ok(UnpackedShare {
         files: files.0,
         issue: verified.issue(),
     })
@@ -75,7 +79,7 @@ fn unpack(path: &str, zip: &InPlace<'_>) -> Result<Unpacked, Problem> {
 
 /// Bytes in JavaScript's memory, read at any position.
 struct InPlace<'a> {
-    bytes: &'a Held,
+    bytes: &'a HeldBytes,
     len: u64,
 }
 
@@ -88,24 +92,26 @@ impl ReaderAt for InPlace<'_> {
 
 /// Collects the unpacked files. The second field is the number of bytes of the last file received so far.
 #[derive(Default)]
-struct Files(Vec<(FileEntry, Held)>, u32);
+struct UnpackedFiles(Vec<(FileEntry, HeldBytes)>, u32);
 
-impl Sink for Files {
+impl Sink for UnpackedFiles {
     fn begin(&mut self, path: &str, len: u64) -> io::Result<()> {
         let entry = FileEntry {
             path: path.to_owned(),
             len,
             modified: None,
         };
-        self.0
-            .push((entry, Held::Whole(Uint8Array::new_with_length(len as u32))));
+        self.0.push((
+            entry,
+            HeldBytes::Whole(Uint8Array::new_with_length(len as u32)),
+        ));
         self.1 = 0;
         Ok(())
     }
 
     fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
         let end = self.1 + bytes.len() as u32;
-        if let Some((_, Held::Whole(array))) = self.0.last() {
+        if let Some((_, HeldBytes::Whole(array))) = self.0.last() {
             array.subarray(self.1, end).copy_from(bytes);
         }
         self.1 = end;

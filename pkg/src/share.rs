@@ -8,42 +8,42 @@ use prosescope_core::model::source::Source;
 use prosescope_core::model::time::Stamp;
 use prosescope_core::pages::session::{Options, Session, choose};
 use prosescope_core::pages::view::SecretFound;
-use prosescope_share::copy::{Redactor, Shared};
-use prosescope_share::file::{Form, Shareable as _, file};
+use prosescope_share::copy::{Redactor, SharedRun};
+use prosescope_share::file::{Shareable as _, SharedForm, file};
 use prosescope_share::pack::{Databases, Made, ShareError};
-use prosescope_share::redact::{Exact, Kind, Rules, SHORTEST};
+use prosescope_share::redact::{Exact, RuleKind, Rules, SHORTEST};
 use prosescope_share::sharing::Sharing;
 use prosescope_share::text::redacted;
-use prosescope_share::wishes::{Known, Wishes};
+use prosescope_share::wishes::{LocalSecret, Wishes};
 use serde::{Deserialize, Serialize};
 use wasm_bindgen::prelude::*;
 
 use crate::error::Problem;
-use crate::run::{Run, json, text};
+use crate::run::{JsRun, json, text};
 use crate::source::JsSource;
 
 #[wasm_bindgen]
-impl Run {
+impl JsRun {
     /// Returns a report of what a shared file would contain and which texts would be replaced. `asked` is built by
     /// `pkg/js/wishes.js`.
     #[wasm_bindgen(js_name = lookToShare)]
     pub fn look_to_share(&self, asked: &JsValue) -> Result<JsValue, JsValue> {
-        let mut report = self.sharing(&Asked::of(asked)?, |sharing, _| sharing.look())?;
-        Form::default().word().clone_into(&mut report.format);
+        let mut report = self.sharing(&ShareOptions::of(asked)?, |sharing, _| sharing.look())?;
+        SharedForm::default().word().clone_into(&mut report.format);
         json(&report)
     }
 
-    /// Returns the shared file's bytes with a report of its content. `asked` is as for [`Run::look_to_share`]; `viewer`
-    /// is the page from which an HTML file is built.
+    /// Returns the shared file's bytes with a report of its content. `asked` is as for [`JsRun::look_to_share`];
+    /// `viewer` is the page from which an HTML file is built.
     pub fn share(
         &self,
         asked: &JsValue,
         format: &JsValue,
         viewer: Option<String>,
     ) -> Result<JsValue, JsValue> {
-        let asked = Asked::of(asked)?;
+        let asked = ShareOptions::of(asked)?;
         let form = form(&text(format)?)?;
-        if form == Form::Html && viewer.is_none() {
+        if form == SharedForm::Html && viewer.is_none() {
             return Err(Problem::usage(
                 "bad-argument",
                 "a page needs the viewer, and none was given",
@@ -54,7 +54,7 @@ impl Run {
         let made = Made {
             by: format!("prosescope {}", env!("CARGO_PKG_VERSION")),
             at: Stamp::At(self.now()).to_string(),
-            deflated: form != Form::Db,
+            deflated: form != SharedForm::Db,
             opens: None,
         };
         let (report, bytes) = self.sharing(&asked, |sharing, source| {
@@ -76,15 +76,15 @@ pub fn redact_text(bare: &JsValue, asked: &JsValue) -> Result<JsValue, JsValue> 
         text: String,
         found: Vec<SecretFound>,
     }
-    let mut redactor = Asked::of(asked)?.redactor(Vec::new())?;
+    let mut redactor = ShareOptions::of(asked)?.redactor(Vec::new())?;
     let (text, found) = redacted(&text(bare)?, &mut redactor).map_err(Problem::from)?;
     json(&Redacted { text, found })
 }
 
-impl Run {
+impl JsRun {
     fn sharing<T>(
         &self,
-        asked: &Asked,
+        asked: &ShareOptions,
         then: impl FnOnce(&mut Sharing<'_>, &JsSource) -> Result<T, ShareError>,
     ) -> Result<T, Problem> {
         let source = self.source().as_ref();
@@ -96,7 +96,7 @@ impl Run {
         let mut runs = Vec::new();
         for (place, session) in [(self.place(), self.session())].into_iter().chain(others) {
             let databases: Box<dyn Databases> = source.databases()?;
-            runs.push((Shared::run(session, source, place), databases));
+            runs.push((SharedRun::run(session, source, place), databases));
         }
         Ok(then(&mut Sharing::new(runs, redactor)?, source)?)
     }
@@ -121,7 +121,7 @@ impl Run {
 /// The options of a share or a redaction, as `pkg/js/wishes.js` builds them.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct ShareOptions {
     wishes: Wishes,
     #[serde(default)]
     secrets: BTreeMap<String, String>,
@@ -129,8 +129,8 @@ struct Asked {
     also: Vec<String>,
 }
 
-impl Asked {
-    fn of(asked: &JsValue) -> Result<Asked, Problem> {
+impl ShareOptions {
+    fn of(asked: &JsValue) -> Result<ShareOptions, Problem> {
         serde_json::from_str(&text(asked)?).map_err(|error| {
             Problem::usage(
                 "bad-argument",
@@ -141,7 +141,7 @@ impl Asked {
     }
 
     /// Creates a redactor for these choices, the given secrets and the known values.
-    fn redactor(&self, mut known: Vec<Known>) -> Result<Redactor, Problem> {
+    fn redactor(&self, mut known: Vec<LocalSecret>) -> Result<Redactor, Problem> {
         for (name, value) in &self.secrets {
             // A file that contains only a key ends with a line break, which is not part of the key.
             let value = value.trim();
@@ -158,10 +158,10 @@ impl Asked {
                     "leave this secret out of secrets, or give it in redact, which also replaces short texts",
                 ));
             }
-            known.push(Known {
+            known.push(LocalSecret {
                 name: name.clone(),
                 value: value.to_owned(),
-                kind: Kind::Secret,
+                kind: RuleKind::Secret,
             });
         }
         self.wishes
@@ -174,8 +174,8 @@ impl Asked {
     }
 }
 
-fn form(word: &str) -> Result<Form, Problem> {
-    let forms = [Form::Html, Form::Zip, Form::Db];
+fn form(word: &str) -> Result<SharedForm, Problem> {
+    let forms = [SharedForm::Html, SharedForm::Zip, SharedForm::Db];
     let form = forms.into_iter().find(|form| form.word() == word);
     form.ok_or_else(|| {
         Problem::usage(

@@ -29,7 +29,7 @@ impl JsSource {
     /// Creates a source from these files, whose paths must differ. `listed` is an issue about the files as a whole.
     pub(crate) fn new(
         label: String,
-        mut pairs: Vec<(FileEntry, Held)>,
+        mut pairs: Vec<(FileEntry, HeldBytes)>,
         listed: Option<Issue>,
     ) -> JsSource {
         pairs.sort_by(|a, b| a.0.path.cmp(&b.0.path));
@@ -92,23 +92,23 @@ impl Shareable for JsSource {
 struct JsFiles {
     /// The files, sorted by path.
     entries: Vec<FileEntry>,
-    bytes: Vec<Held>,
+    bytes: Vec<HeldBytes>,
 }
 
 /// The bytes of a file, in JavaScript's memory.
-pub(crate) enum Held {
+pub(crate) enum HeldBytes {
     /// An array with all bytes of the file.
     Whole(Uint8Array),
     /// A JavaScript function that returns a part of the bytes, given an offset and a length.
     Parts(Function),
 }
 
-impl Held {
+impl HeldBytes {
     /// Converts a value from JavaScript: an array or a function.
-    pub(crate) fn of(value: JsValue) -> Held {
+    pub(crate) fn of(value: JsValue) -> HeldBytes {
         match value.dyn_into::<Function>() {
-            Ok(parts) => Held::Parts(parts),
-            Err(whole) => Held::Whole(whole.unchecked_into()),
+            Ok(parts) => HeldBytes::Parts(parts),
+            Err(whole) => HeldBytes::Whole(whole.unchecked_into()),
         }
     }
 
@@ -127,9 +127,9 @@ impl Held {
         let read = (end - start) as usize;
         let part = match self {
             // Copying from a transferred or resized buffer would throw.
-            Held::Whole(bytes) if u64::from(bytes.length()) != len => return Err(None),
-            Held::Whole(bytes) => bytes.subarray(start as u32, end as u32),
-            Held::Parts(part) => {
+            HeldBytes::Whole(bytes) if u64::from(bytes.length()) != len => return Err(None),
+            HeldBytes::Whole(bytes) => bytes.subarray(start as u32, end as u32),
+            HeldBytes::Parts(part) => {
                 let part = part.call2(
                     &JsValue::NULL,
                     &(start as f64).into(),

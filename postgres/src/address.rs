@@ -12,7 +12,7 @@ use tokio_postgres::config::SslMode;
 use tokio_postgres::{Client, Config};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::dial::{self, Driver, Peer, Undialled};
+use crate::dial::{self, DialError, Driver, Peer};
 use crate::hosts::{self, PORT, SOCKETS};
 use crate::meter::Meter;
 use crate::server::{ANSWER, Connection};
@@ -144,7 +144,7 @@ impl Address {
         &self,
         tls: &MakeRustlsConnect,
         meter: &Arc<Meter>,
-    ) -> Result<(Client, Driver, Peer), Undialled> {
+    ) -> Result<(Client, Driver, Peer), DialError> {
         let mut refused = None;
         for host in &self.hosts {
             match dial::dial(host, tls, meter).await {

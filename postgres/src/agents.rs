@@ -3,14 +3,14 @@
 use prosescope_core::record::{Fault, MemoryRow, SegmentRow, WriteError};
 
 use crate::address::Address;
-use crate::apply::{Step, any, step};
+use crate::apply::{TransactionStep, any, step};
 use crate::fault;
 use crate::find::has;
 use crate::foreign;
 use crate::of::{Keeper, Of};
 use crate::row::time;
 use crate::rows::get;
-use crate::server::{Bound, Lost, Server, int, owned, text};
+use crate::server::{Bound, Lost, PgClient, int, owned, text};
 use crate::status::deleted;
 use crate::store::{DELETE, LOCK_WAIT};
 
@@ -42,7 +42,7 @@ pub fn kept_rows(
     keeper: &Keeper,
     name: &str,
 ) -> Result<Option<KeptRows>, Fault> {
-    let server = Server::connect(address)?;
+    let server = PgClient::connect(address)?;
     let kept = found(&server, keeper, name).map_err(|lost| fault::unread_fault(address, &lost))?;
     server.release();
     Ok(kept.map(|(_, kept)| kept))
@@ -57,7 +57,7 @@ pub fn delete_agent(address: &Address, keeper: &Keeper, name: &str) -> Result<bo
     // The owner is looked up only once. If a successful deletion were repeated with a second look-up, the repetition
     // would find and delete the shared agent of the same name.
     let mut whom = None;
-    let mut delete = |server: &Server| {
+    let mut delete = |server: &PgClient| {
         if whom.is_none() {
             whom = found(server, keeper, name)?.map(|(of, _)| of);
         }
@@ -81,7 +81,7 @@ pub fn delete_agent(address: &Address, keeper: &Keeper, name: &str) -> Result<bo
 }
 
 /// Finds an agent that outlives runs; returns its owner and its size.
-fn found(server: &Server, keeper: &Keeper, name: &str) -> Result<Option<(Of, KeptRows)>, Lost> {
+fn found(server: &PgClient, keeper: &Keeper, name: &str) -> Result<Option<(Of, KeptRows)>, Lost> {
     // A schema made only by OpenProse's statements does not distinguish agents of projects.
     if !has(server, "openprose.x_agent_memory_history")? {
         return Ok(None);
@@ -145,7 +145,7 @@ pub(crate) fn stored<'a>(of: &Of, name: &str) -> Bound<'a> {
 }
 
 /// Returns the statements that write a memory, and keep the earlier memory as history.
-pub(crate) fn memory<'a>(of: &'a Of, row: &'a MemoryRow) -> Vec<Step<'a>> {
+pub(crate) fn memory<'a>(of: &'a Of, row: &'a MemoryRow) -> Vec<TransactionStep<'a>> {
     let whose = whose(of);
     vec![
         any(
@@ -174,7 +174,7 @@ pub(crate) fn memory<'a>(of: &'a Of, row: &'a MemoryRow) -> Vec<Step<'a>> {
 }
 
 /// Returns the statements that add a segment.
-pub(crate) fn segment<'a>(of: &'a Of, row: &'a SegmentRow) -> Vec<Step<'a>> {
+pub(crate) fn segment<'a>(of: &'a Of, row: &'a SegmentRow) -> Vec<TransactionStep<'a>> {
     vec![
         // The agent's row must exist before its first segment (errata A1).
         agent(of, &row.agent, &row.scope, &row.at, &row.at),
@@ -204,7 +204,7 @@ pub(crate) fn agent<'a>(
     scope: &'a str,
     created: &'a str,
     updated: &'a str,
-) -> Step<'a> {
+) -> TransactionStep<'a> {
     any(
         format!(
             "INSERT INTO openprose.agents (name, run_id, x_project, scope, created_at, updated_at)

@@ -4,28 +4,28 @@
 use std::fs::File;
 use std::io::{Read, Seek};
 
-use prosescope_core::record::{AttachmentFile, Change, Content, Fault, FaultKind};
+use prosescope_core::record::{AttachmentFile, Change, Fault, FaultKind, ValueBytes};
 use serde_json::{Map, Value};
 
 use crate::agents;
 use crate::of::Of;
 use crate::readback;
-use crate::row::{Row, time};
+use crate::row::{WrittenRow, time};
 use crate::server::{Bound, bytes, int, owned, text};
 
 /// A statement of a transaction, with its values and the expected result.
-pub(crate) struct Step<'a> {
+pub(crate) struct TransactionStep<'a> {
     pub(crate) sql: String,
     pub(crate) bound: Vec<Bound<'a>>,
     /// The number of rows that the statement must change; `None` allows any number.
     pub(crate) rows: Option<u64>,
     /// The check that the statement makes, if any: of the tables, or of the values of a row.
-    pub(crate) check: Option<Check>,
+    pub(crate) check: Option<StepCheck>,
 }
 
 /// The check that a statement makes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Check {
+pub(crate) enum StepCheck {
     /// Fails by a division by zero if something is on the tables that may not be there; see [`crate::foreign`].
     NoCode,
     /// Returns one row with a truth value for each compared column; see [`crate::readback`].
@@ -37,15 +37,15 @@ pub(crate) enum Check {
     },
 }
 
-impl Step<'_> {
+impl TransactionStep<'_> {
     /// Returns the size of the statement's values in bytes.
     pub(crate) fn len(&self) -> usize {
         self.bound.iter().map(|bound| bound.len).sum()
     }
 }
 
-pub(crate) fn step<'a>(sql: impl Into<String>, bound: Vec<Bound<'a>>) -> Step<'a> {
-    Step {
+pub(crate) fn step<'a>(sql: impl Into<String>, bound: Vec<Bound<'a>>) -> TransactionStep<'a> {
+    TransactionStep {
         sql: sql.into(),
         bound,
         rows: Some(1),
@@ -54,15 +54,15 @@ pub(crate) fn step<'a>(sql: impl Into<String>, bound: Vec<Bound<'a>>) -> Step<'a
 }
 
 /// Returns a statement that must change `rows` rows.
-pub(crate) fn many<'a>(sql: &str, bound: Vec<Bound<'a>>, rows: usize) -> Step<'a> {
-    Step {
+pub(crate) fn many<'a>(sql: &str, bound: Vec<Bound<'a>>, rows: usize) -> TransactionStep<'a> {
+    TransactionStep {
         rows: Some(rows as u64),
         ..step(sql, bound)
     }
 }
 
-pub(crate) fn any<'a>(sql: impl Into<String>, bound: Vec<Bound<'a>>) -> Step<'a> {
-    Step {
+pub(crate) fn any<'a>(sql: impl Into<String>, bound: Vec<Bound<'a>>) -> TransactionStep<'a> {
+    TransactionStep {
         rows: None,
         ..step(sql, bound)
     }
@@ -70,7 +70,11 @@ pub(crate) fn any<'a>(sql: impl Into<String>, bound: Vec<Bound<'a>>) -> Step<'a>
 
 /// Returns the statements that write the row of a change. Attachments have no row and are written separately; see
 /// [`pieces`].
-pub(crate) fn steps<'a>(of: &'a Of, change: &'a Change, row: &'a Row) -> Vec<Step<'a>> {
+pub(crate) fn steps<'a>(
+    of: &'a Of,
+    change: &'a Change,
+    row: &'a WrittenRow,
+) -> Vec<TransactionStep<'a>> {
     let run = of.run().unwrap_or_default();
     let one = |(sql, bound)| step(sql, bound);
     match change {
@@ -121,7 +125,7 @@ fn event<'a>(
     at: Option<&'a str>,
     metadata: &Map<String, Value>,
     error: Option<&'a str>,
-) -> Step<'a> {
+) -> TransactionStep<'a> {
     step(
         format!(
             "INSERT INTO openprose.x_events (run_id, execution_id, word, at, metadata, error)
@@ -140,7 +144,7 @@ fn event<'a>(
 }
 
 /// Returns the statement that keeps a binding's present value.
-fn history<'a>(run: &'a str, row: &'a Row) -> Step<'a> {
+fn history<'a>(run: &'a str, row: &'a WrittenRow) -> TransactionStep<'a> {
     let mut bound = Vec::new();
     let key = row.only(run, &mut bound);
     let mut cells = row.columns.iter();
@@ -172,7 +176,7 @@ pub(crate) fn pieces(
     run: &str,
     file: &AttachmentFile,
     staged: Option<&File>,
-    write: &mut dyn FnMut(&[Step<'_>]) -> Result<(), Fault>,
+    write: &mut dyn FnMut(&[TransactionStep<'_>]) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
     let mut n = 0;
     let mut add = |piece: &[u8]| {
@@ -182,9 +186,9 @@ pub(crate) fn pieces(
         write(&[step(ADD_PIECE, bound), compared])
     };
     match &file.content {
-        Content::Held(held) if held.is_empty() => add(&[]),
-        Content::Held(held) => held.chunks(PIECE).try_for_each(add),
-        Content::Staged(given) => {
+        ValueBytes::Held(held) if held.is_empty() => add(&[]),
+        ValueBytes::Held(held) => held.chunks(PIECE).try_for_each(add),
+        ValueBytes::Staged(given) => {
             let unread = |cause: std::io::Error| {
                 Fault::new(
                     FaultKind::Io,

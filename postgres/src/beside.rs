@@ -9,16 +9,16 @@ use prosescope_core::model::source::{FileEntry, Source, SourceError};
 const ATTACHMENTS: &str = "attachments/";
 
 /// The attachments of a run that are in a folder on this machine.
-pub(crate) struct Beside {
+pub(crate) struct LocalAttachments {
     /// The files of the run's folder.
     source: Rc<dyn Source>,
     /// The run's path among all runs, ending in `/`: `runs/ID/`.
     root: String,
 }
 
-impl Beside {
-    pub(crate) fn new(source: Rc<dyn Source>, place: &str) -> Beside {
-        Beside {
+impl LocalAttachments {
+    pub(crate) fn new(source: Rc<dyn Source>, place: &str) -> LocalAttachments {
+        LocalAttachments {
             source,
             root: format!("{place}/"),
         }
@@ -33,7 +33,7 @@ impl Beside {
         })
     }
 
-    /// Reads a part of an attachment, given by its path from [`Beside::files`].
+    /// Reads a part of an attachment, given by its path from [`LocalAttachments::files`].
     pub(crate) fn read(&self, path: &str, offset: u64, len: usize) -> Result<Vec<u8>, SourceError> {
         let inside = path.strip_prefix(self.root.as_str());
         let inside = inside.ok_or_else(|| SourceError::NotFound(path.to_owned()))?;

@@ -17,16 +17,16 @@ use tokio_postgres::{Client, Config, Connection, SimpleQueryMessage};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::fault;
-use crate::meter::{Meter, Metered};
+use crate::meter::{Meter, MeteredStream};
 
 /// A byte stream to a server in both directions: TCP or a Unix socket.
 pub(crate) trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<W: AsyncRead + AsyncWrite + Send + Unpin> Wire for W {}
 
-type Plain = Metered<Box<dyn Wire>>;
+type Plain = MeteredStream<Box<dyn Wire>>;
 type Rustls = <MakeRustlsConnect as MakeTlsConnect<Plain>>::TlsConnect;
-type Encrypted = Metered<<Rustls as TlsConnect<Plain>>::Stream>;
+type Encrypted = MeteredStream<<Rustls as TlsConnect<Plain>>::Stream>;
 
 /// The library's future that sends and receives the messages of a connection while it is polled.
 pub(crate) type Driver = Connection<Plain, Encrypted>;
@@ -34,14 +34,14 @@ pub(crate) type Driver = Connection<Plain, Encrypted>;
 /// The address of the server to which a connection leads; a cancel request must go to the same server.
 #[derive(Debug, Clone)]
 pub(crate) struct Peer {
-    at: At,
+    at: DialTarget,
     port: u16,
     /// The name that the server's certificate must contain.
     name: String,
 }
 
 #[derive(Debug, Clone)]
-enum At {
+enum DialTarget {
     Tcp(IpAddr),
     #[cfg_attr(not(unix), allow(dead_code))]
     Unix(PathBuf),
@@ -49,32 +49,32 @@ enum At {
 
 /// The reason why no host was reached.
 #[derive(Debug)]
-pub(crate) enum Undialled {
+pub(crate) enum DialError {
     /// An error of the PostgreSQL library, for example a refusal of the server.
     Refused(tokio_postgres::Error),
     /// An error of the system or of the address, as a text.
     Unreached(String),
 }
 
-impl From<tokio_postgres::Error> for Undialled {
-    fn from(error: tokio_postgres::Error) -> Undialled {
-        Undialled::Refused(error)
+impl From<tokio_postgres::Error> for DialError {
+    fn from(error: tokio_postgres::Error) -> DialError {
+        DialError::Refused(error)
     }
 }
 
-impl From<io::Error> for Undialled {
-    fn from(error: io::Error) -> Undialled {
-        Undialled::Unreached(format!("error connecting to server: {error}"))
+impl From<io::Error> for DialError {
+    fn from(error: io::Error) -> DialError {
+        DialError::Unreached(format!("error connecting to server: {error}"))
     }
 }
 
 /// TLS over a counted stream; the decrypted messages are counted too.
-struct Tls {
+struct CountedTls {
     by: Rustls,
     meter: Arc<Meter>,
 }
 
-impl TlsConnect<Plain> for Tls {
+impl TlsConnect<Plain> for CountedTls {
     type Stream = Encrypted;
     type Error = <Rustls as TlsConnect<Plain>>::Error;
     type Future = Pin<Box<dyn Future<Output = Result<Encrypted, Self::Error>> + Send>>;
@@ -82,7 +82,7 @@ impl TlsConnect<Plain> for Tls {
     fn connect(self, stream: Plain) -> Self::Future {
         Box::pin(async move {
             let stream = self.by.connect(stream).await?;
-            Ok(Metered::messages(stream, self.meter))
+            Ok(MeteredStream::messages(stream, self.meter))
         })
     }
 }
@@ -95,13 +95,13 @@ pub(crate) async fn dial(
     config: &Config,
     tls: &MakeRustlsConnect,
     meter: &Arc<Meter>,
-) -> Result<(Client, Driver, Peer), Undialled> {
+) -> Result<(Client, Driver, Peer), DialError> {
     let (hosts, addresses, ports) = (
         config.get_hosts(),
         config.get_hostaddrs(),
         config.get_ports(),
     );
-    let unusable = |what: String| Err(Undialled::Unreached(what));
+    let unusable = |what: String| Err(DialError::Unreached(what));
     let count = hosts.len().max(addresses.len());
     if !hosts.is_empty() && !addresses.is_empty() && hosts.len() != addresses.len() {
         return unusable(format!(
@@ -116,7 +116,7 @@ pub(crate) async fn dial(
             ports.len()
         ));
     }
-    let mut last = Undialled::Unreached("the address names no host".to_owned());
+    let mut last = DialError::Unreached("the address names no host".to_owned());
     for n in 0..count {
         let port = ports.get(n).or(ports.first()).copied().unwrap_or(5432);
         let name = match hosts.get(n) {
@@ -124,12 +124,12 @@ pub(crate) async fn dial(
             _ => String::new(),
         };
         let found = match (addresses.get(n), hosts.get(n)) {
-            (Some(address), _) => Ok(vec![At::Tcp(*address)]),
+            (Some(address), _) => Ok(vec![DialTarget::Tcp(*address)]),
             (None, Some(Host::Tcp(name))) => lookup_host((name.as_str(), port))
                 .await
-                .map(|found| found.map(|found| At::Tcp(found.ip())).collect()),
+                .map(|found| found.map(|found| DialTarget::Tcp(found.ip())).collect()),
             #[cfg(unix)]
-            (None, Some(Host::Unix(folder))) => Ok(vec![At::Unix(folder.clone())]),
+            (None, Some(Host::Unix(folder))) => Ok(vec![DialTarget::Unix(folder.clone())]),
             (None, None) => Ok(Vec::new()),
         };
         match found {
@@ -154,7 +154,7 @@ async fn one(
     tls: &MakeRustlsConnect,
     meter: &Arc<Meter>,
     peer: &Peer,
-) -> Result<(Client, Driver), Undialled> {
+) -> Result<(Client, Driver), DialError> {
     let plain = reach(config, meter, peer).await?;
     let tls = secured(tls, meter, peer)?;
     meter.begin();
@@ -175,28 +175,32 @@ async fn one(
                 true => "database does not allow writes",
                 false => "database is not read only",
             };
-            return Err(Undialled::Unreached(what.to_owned()));
+            return Err(DialError::Unreached(what.to_owned()));
         }
     }
     Ok((client, driver))
 }
 
-fn closed() -> Undialled {
-    Undialled::Unreached("connection closed".to_owned())
+fn closed() -> DialError {
+    DialError::Unreached("connection closed".to_owned())
 }
 
-fn secured(tls: &MakeRustlsConnect, meter: &Arc<Meter>, peer: &Peer) -> Result<Tls, Undialled> {
+fn secured(
+    tls: &MakeRustlsConnect,
+    meter: &Arc<Meter>,
+    peer: &Peer,
+) -> Result<CountedTls, DialError> {
     let mut tls = tls.clone();
     let by = MakeTlsConnect::<Plain>::make_tls_connect(&mut tls, &peer.name);
-    let by = by.map_err(|error| Undialled::Unreached(error.to_string()))?;
-    Ok(Tls {
+    let by = by.map_err(|error| DialError::Unreached(error.to_string()))?;
+    Ok(CountedTls {
         by,
         meter: Arc::clone(meter),
     })
 }
 
 /// Opens a stream to a server, whose bytes `meter` counts.
-async fn reach(config: &Config, meter: &Arc<Meter>, peer: &Peer) -> Result<Plain, Undialled> {
+async fn reach(config: &Config, meter: &Arc<Meter>, peer: &Peer) -> Result<Plain, DialError> {
     let reaching = wire(config, peer);
     let wire = match config.get_connect_timeout() {
         None => reaching.await?,
@@ -208,16 +212,16 @@ async fn reach(config: &Config, meter: &Arc<Meter>, peer: &Peer) -> Result<Plain
     let meter = Arc::clone(meter);
     let is_asked = config.get_ssl_mode() != SslMode::Disable;
     Ok(match (is_asked, config.get_ssl_negotiation()) {
-        (false, _) => Metered::messages(wire, meter),
+        (false, _) => MeteredStream::messages(wire, meter),
         // With `sslnegotiation=direct`, TLS begins with the first byte.
-        (true, SslNegotiation::Direct) => Metered::encrypted(wire, meter),
-        (true, _) => Metered::asked_for_tls(wire, meter),
+        (true, SslNegotiation::Direct) => MeteredStream::encrypted(wire, meter),
+        (true, _) => MeteredStream::asked_for_tls(wire, meter),
     })
 }
 
 async fn wire(config: &Config, peer: &Peer) -> io::Result<Box<dyn Wire>> {
     match &peer.at {
-        At::Tcp(address) => {
+        DialTarget::Tcp(address) => {
             let stream = TcpStream::connect((*address, peer.port)).await?;
             stream.set_nodelay(true)?;
             let socket = SockRef::from(&stream);
@@ -238,12 +242,12 @@ async fn wire(config: &Config, peer: &Peer) -> io::Result<Box<dyn Wire>> {
             Ok(Box::new(stream))
         }
         #[cfg(unix)]
-        At::Unix(folder) => {
+        DialTarget::Unix(folder) => {
             let path = folder.join(format!(".s.PGSQL.{}", peer.port));
             Ok(Box::new(tokio::net::UnixStream::connect(path).await?))
         }
         #[cfg(not(unix))]
-        At::Unix(_) => Err(io::ErrorKind::Unsupported.into()),
+        DialTarget::Unix(_) => Err(io::ErrorKind::Unsupported.into()),
     }
 }
 
@@ -253,19 +257,19 @@ pub(crate) async fn cancel(
     tls: &MakeRustlsConnect,
     client: &Client,
     peer: &Peer,
-) -> Result<(), Undialled> {
+) -> Result<(), DialError> {
     let meter = Arc::default();
     let plain = reach(config, &meter, peer).await?;
     let tls = secured(tls, &meter, peer)?;
     Ok(client.cancel_token().cancel_query_raw(plain, tls).await?)
 }
 
-impl Undialled {
+impl DialError {
     /// Returns the error in one line.
     pub(crate) fn words(&self) -> String {
         match self {
-            Undialled::Refused(error) => fault::words(error),
-            Undialled::Unreached(what) => what.clone(),
+            DialError::Refused(error) => fault::words(error),
+            DialError::Unreached(what) => what.clone(),
         }
     }
 }

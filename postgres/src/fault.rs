@@ -6,7 +6,7 @@ use tokio_postgres::Error;
 use tokio_postgres::error::SqlState;
 
 use crate::address::Address;
-use crate::dial::Undialled;
+use crate::dial::DialError;
 use crate::server::Lost;
 
 /// Returns the fault of a failed connection.
@@ -35,10 +35,10 @@ pub(crate) fn refused(address: &Address, error: &Error) -> Fault {
 }
 
 /// Returns the fault for an address of which no host could be reached.
-pub(crate) fn undialled(address: &Address, error: &Undialled) -> Fault {
+pub(crate) fn undialled(address: &Address, error: &DialError) -> Fault {
     match error {
-        Undialled::Refused(error) => refused(address, error),
-        Undialled::Unreached(_) => unconnected(address, &error.words()),
+        DialError::Refused(error) => refused(address, error),
+        DialError::Unreached(_) => unconnected(address, &error.words()),
     }
 }
 

@@ -6,7 +6,7 @@ use tokio_postgres::error::SqlState;
 use crate::address::Address;
 use crate::fault;
 use crate::rows::get;
-use crate::server::{Lost, Server, int, text};
+use crate::server::{Lost, PgClient, int, text};
 use crate::source::NEWEST;
 
 /// The result of a search for a run.
@@ -28,7 +28,7 @@ const MOST: i64 = 4;
 /// # Errors
 /// If the server does not answer, or refuses the request.
 pub fn find_run(address: &Address, name: Option<&str>) -> Result<Which, Fault> {
-    let server = Server::connect(address)?;
+    let server = PgClient::connect(address)?;
     let found = find(&server, name).map_err(|lost| fault::unread_fault(address, &lost))?;
     server.release();
     Ok(found)
@@ -59,7 +59,7 @@ pub fn all_runs(address: &Address) -> Result<Vec<String>, Fault> {
 }
 
 fn ids(address: &Address, table: &str, sql: &str) -> Result<Vec<String>, Fault> {
-    let server = Server::connect(address)?;
+    let server = PgClient::connect(address)?;
     let found = has(&server, table).and_then(|there| match there {
         true => server.ask(sql, &[]),
         false => Ok(Vec::new()),
@@ -76,13 +76,13 @@ fn ids(address: &Address, table: &str, sql: &str) -> Result<Vec<String>, Fault> 
 }
 
 /// Returns whether a table exists.
-pub(crate) fn has(server: &Server, table: &str) -> Result<bool, Lost> {
+pub(crate) fn has(server: &PgClient, table: &str) -> Result<bool, Lost> {
     let rows = server.ask("SELECT to_regclass($1) IS NOT NULL", &[text(table)])?;
     let there = rows.first().map(|row| get(row, 0)).transpose()?;
     Ok(there.unwrap_or_default())
 }
 
-fn find(server: &Server, name: Option<&str>) -> Result<Which, Lost> {
+fn find(server: &PgClient, name: Option<&str>) -> Result<Which, Lost> {
     let asked = match name {
         Some(name) => {
             // The exact search comes first, because `name` is usually a whole id.

@@ -11,10 +11,10 @@ use tokio_postgres::Row;
 use tokio_postgres::error::SqlState;
 
 use crate::address::Address;
-use crate::apply::{Check, Step, any};
+use crate::apply::{StepCheck, TransactionStep, any};
 use crate::fault;
 use crate::rows::get;
-use crate::server::{Bound, Lost, Server, bool_of, owned, text, texts};
+use crate::server::{Bound, Lost, PgClient, bool_of, owned, text, texts};
 use crate::shape::quoted;
 
 /// The tables that Prosescope writes: first two tables for its own use, then the tables with rows of runs.
@@ -85,8 +85,9 @@ const CONDITION: &str = concat!(
     r#"\)|\(id !?~ \('\^\[0-9]\{8}-\[0-9]\{6}-'::text COLLATE "C"\)\)|( AND ))+\)?$"#
 );
 
-/// Finds what is not allowed on the tables `$1`. If `$2` is true, also searches the tables whose rows change by a foreign
-/// key when rows of `$1` are deleted: for triggers and rules if these rows are deleted too. Returns a clause, such as
+/// Finds what is not allowed on the tables `$1`. If `$2` is true, also searches the tables whose rows change by a
+/// foreign key when rows of `$1` are deleted: for triggers and rules if these rows are deleted too. Returns a clause,
+/// such as
 /// `has the trigger t`, and the table. `$3` is the body of Prosescope's own trigger function, which is allowed: it keeps
 /// the audit log append-only (errata G7). `$4` are the allowed CHECKs, `$5` is [`DEFAULT`], `$6` [`TERMS`], `$7`
 /// [`CONDITION`].
@@ -180,15 +181,15 @@ fn bound<'a>(tables: &[&'a str], deletes: bool) -> Vec<Bound<'a>> {
 /// Returns the statements that must precede a write to these tables. They lock the tables, so that nothing can be added
 /// until the transaction ends. They fail if [`FOUND`] finds something; later statements of the transaction then do not
 /// run. `deletes` is whether rows are also deleted.
-pub(crate) fn guard<'a>(tables: &[&'a str], deletes: bool) -> [Step<'a>; 2] {
+pub(crate) fn guard<'a>(tables: &[&'a str], deletes: bool) -> [TransactionStep<'a>; 2] {
     let all: Vec<String> = tables
         .iter()
         .map(|table| format!("openprose.{}", quoted(table)))
         .collect();
     let lock = format!("LOCK TABLE {} IN ROW EXCLUSIVE MODE", all.join(", "));
     let none = format!("SELECT 1 / (count(*) = 0)::int FROM ({FOUND}) AS found");
-    let none = Step {
-        check: Some(Check::NoCode),
+    let none = TransactionStep {
+        check: Some(StepCheck::NoCode),
         ..any(none, bound(tables, deletes))
     };
     [any(lock, Vec::new()), none]
@@ -200,7 +201,7 @@ pub(crate) fn is_of_guard(lost: &Lost) -> bool {
 }
 
 /// Executes [`guard`] and waits for its answers; fails with the error of [`is_of_guard`] if [`FOUND`] finds something.
-pub(crate) fn guarded(server: &Server, tables: &[&str], deletes: bool) -> Result<(), Lost> {
+pub(crate) fn guarded(server: &PgClient, tables: &[&str], deletes: bool) -> Result<(), Lost> {
     for step in guard(tables, deletes) {
         server.rows(&step.sql, &step.bound)?;
     }
@@ -208,7 +209,7 @@ pub(crate) fn guarded(server: &Server, tables: &[&str], deletes: bool) -> Result
 }
 
 /// Returns a sentence about everything that is not allowed on the tables. Must be called outside a transaction.
-pub(crate) fn found(server: &Server) -> Result<Vec<String>, Lost> {
+pub(crate) fn found(server: &PgClient) -> Result<Vec<String>, Lost> {
     named(&server.ask(FOUND, &bound(&WRITTEN, true))?)
 }
 
@@ -221,7 +222,7 @@ fn named(rows: &[Row]) -> Result<Vec<String>, Lost> {
 }
 
 /// Ends the transaction of a command that [`guard`] stopped; returns the refusal, which says what was found.
-pub(crate) fn refusal(server: &Server) -> WriteError {
+pub(crate) fn refusal(server: &PgClient) -> WriteError {
     let address = server.address();
     if let Err(lost) = server.batch("ROLLBACK") {
         return fault::unwritten(address, &lost).into();
@@ -262,8 +263,9 @@ const TYPES: &str = "
     WHERE c.relnamespace = to_regnamespace('openprose')::oid AND c.relkind IN ('r', 'p') AND c.relname = ANY($1)
     ORDER BY c.relname, a.attnum";
 
-/// Returns issues on what is not allowed on the tables, and on columns with wrong types. Must be called inside a transaction.
-pub(crate) fn check_database(server: &Server, name: &str) -> Vec<Issue> {
+/// Returns issues on what is not allowed on the tables, and on columns with wrong types. Must be called inside a
+/// transaction.
+pub(crate) fn check_database(server: &PgClient, name: &str) -> Vec<Issue> {
     let looked = server
         .rows(FOUND, &bound(&WRITTEN, true))
         .and_then(|rows| Ok((named(&rows)?, odd_types(server)?)));
@@ -294,7 +296,7 @@ pub(crate) fn check_database(server: &Server, name: &str) -> Vec<Issue> {
     code.chain(types).map(|issue| issue.at_file(name)).collect()
 }
 
-fn odd_types(server: &Server) -> Result<Vec<(String, String, &'static str)>, Lost> {
+fn odd_types(server: &PgClient) -> Result<Vec<(String, String, &'static str)>, Lost> {
     let rows = server.rows(TYPES, &[texts(WRITTEN.iter().map(|name| Some(*name)))])?;
     let mut odd = Vec::new();
     for row in &rows {

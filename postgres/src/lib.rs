@@ -9,9 +9,9 @@
 //! The folder `workflow/` of this crate stores workflows in the same way, but in tables that may belong to another
 //! program.
 //!
-//! [`prosescope_core::record`] computes the changes and [`prosescope_core::read::decode`] interprets rows; this crate contains
-//! only SQL, locks and connections. Statements are sent with their values and types and are never prepared, so a pooler
-//! in transaction mode works.
+//! [`prosescope_core::record`] computes the changes and [`prosescope_core::read::decode`] interprets rows; this crate
+//! contains only SQL, locks and connections. Statements are sent with their values and types and are never prepared, so
+//! a pooler in transaction mode works.
 
 mod address;
 mod agents;

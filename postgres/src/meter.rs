@@ -1,8 +1,8 @@
 //! Counts the messages from a server before the library stores them, because a faulty server may send without end.
 //!
 //! The library stores every parameter and every row of an answer, and trusts the declared length of a message. The
-//! stream [`Metered`] ends with an error once an answer exceeds the limit for a kind of message. Normal answers stay
-//! below these limits.
+//! stream [`MeteredStream`] ends with an error once an answer exceeds the limit for a kind of message. Normal answers
+//! stay below these limits.
 
 use std::io;
 use std::pin::Pin;
@@ -105,7 +105,7 @@ impl Meter {
 
 /// The part of a message that a stream receives next.
 #[derive(Debug, Clone, Copy)]
-enum At {
+enum MessagePart {
     /// The byte with which the server answers whether it supports TLS.
     Tls,
     /// Encrypted data, which is counted after decryption.
@@ -117,35 +117,35 @@ enum At {
 }
 
 /// A stream whose messages are counted.
-pub(crate) struct Metered<S> {
+pub(crate) struct MeteredStream<S> {
     stream: S,
     meter: Arc<Meter>,
-    at: At,
+    at: MessagePart,
 }
 
-impl<S> Metered<S> {
+impl<S> MeteredStream<S> {
     /// Wraps a stream of unencrypted messages.
-    pub(crate) fn messages(stream: S, meter: Arc<Meter>) -> Metered<S> {
-        Metered {
+    pub(crate) fn messages(stream: S, meter: Arc<Meter>) -> MeteredStream<S> {
+        MeteredStream {
             stream,
             meter,
-            at: At::Head([0; 5], 0),
+            at: MessagePart::Head([0; 5], 0),
         }
     }
 
     /// Wraps a stream that begins with the server's answer whether it supports TLS.
-    pub(crate) fn asked_for_tls(stream: S, meter: Arc<Meter>) -> Metered<S> {
-        Metered {
-            at: At::Tls,
-            ..Metered::messages(stream, meter)
+    pub(crate) fn asked_for_tls(stream: S, meter: Arc<Meter>) -> MeteredStream<S> {
+        MeteredStream {
+            at: MessagePart::Tls,
+            ..MeteredStream::messages(stream, meter)
         }
     }
 
     /// Wraps a stream that is encrypted from its first byte on.
-    pub(crate) fn encrypted(stream: S, meter: Arc<Meter>) -> Metered<S> {
-        Metered {
-            at: At::Encrypted,
-            ..Metered::messages(stream, meter)
+    pub(crate) fn encrypted(stream: S, meter: Arc<Meter>) -> MeteredStream<S> {
+        MeteredStream {
+            at: MessagePart::Encrypted,
+            ..MeteredStream::messages(stream, meter)
         }
     }
 
@@ -155,42 +155,42 @@ impl<S> Metered<S> {
             .fetch_add(bytes.len() as u64, Ordering::Relaxed);
         while let Some((first, rest)) = bytes.split_first() {
             match self.at {
-                At::Encrypted => return Ok(()),
-                At::Tls => {
+                MessagePart::Encrypted => return Ok(()),
+                MessagePart::Tls => {
                     self.at = match first {
-                        b'S' => At::Encrypted,
-                        _ => At::Head([0; 5], 0),
+                        b'S' => MessagePart::Encrypted,
+                        _ => MessagePart::Head([0; 5], 0),
                     };
                     bytes = rest;
                 }
-                At::Head(mut head, had) => {
+                MessagePart::Head(mut head, had) => {
                     if let Some(place) = head.get_mut(had) {
                         *place = *first;
                     }
                     bytes = rest;
-                    self.at = At::Head(head, had + 1);
+                    self.at = MessagePart::Head(head, had + 1);
                     if had + 1 == head.len() {
                         let [kind, len @ ..] = head;
                         let len = u32::from_be_bytes(len) as usize;
                         self.meter.take(kind, len)?;
-                        self.at = At::Body(len.saturating_sub(4));
+                        self.at = MessagePart::Body(len.saturating_sub(4));
                     }
                 }
-                At::Body(left) => {
+                MessagePart::Body(left) => {
                     let here = left.min(bytes.len());
                     bytes = bytes.get(here..).unwrap_or_default();
-                    self.at = At::Body(left - here);
+                    self.at = MessagePart::Body(left - here);
                 }
             }
-            if let At::Body(0) = self.at {
-                self.at = At::Head([0; 5], 0);
+            if let MessagePart::Body(0) = self.at {
+                self.at = MessagePart::Head([0; 5], 0);
             }
         }
         Ok(())
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Metered<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for MeteredStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -203,7 +203,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Metered<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Metered<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for MeteredStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -223,7 +223,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Metered<S> {
     }
 }
 
-impl<S: TlsStream + Unpin> TlsStream for Metered<S> {
+impl<S: TlsStream + Unpin> TlsStream for MeteredStream<S> {
     fn channel_binding(&self) -> ChannelBinding {
         self.stream.channel_binding()
     }
@@ -244,7 +244,7 @@ mod tests {
     /// Counts messages in pieces of `piece` bytes until a limit is exceeded.
     fn counted(bytes: &[u8], piece: usize, times: usize) -> Option<&'static str> {
         let meter = Arc::new(Meter::default());
-        let mut stream = Metered::messages((), Arc::clone(&meter));
+        let mut stream = MeteredStream::messages((), Arc::clone(&meter));
         for _ in 0..times {
             for piece in bytes.chunks(piece) {
                 if stream.count(piece).is_err() {
@@ -304,15 +304,15 @@ mod tests {
     #[test]
     fn each_question_is_counted_by_itself_and_what_is_encrypted_is_not() {
         let meter = Arc::new(Meter::default());
-        let mut stream = Metered::messages((), Arc::clone(&meter));
+        let mut stream = MeteredStream::messages((), Arc::clone(&meter));
         for _ in 0..1000 {
             meter.begin();
             stream.count(&message(b'S', 30)).unwrap();
         }
-        let mut stream = Metered::asked_for_tls((), Arc::clone(&meter));
+        let mut stream = MeteredStream::asked_for_tls((), Arc::clone(&meter));
         stream.count(b"S").unwrap();
         stream.count(&[b'D', 0x7f, 0xff, 0xff, 0xff]).unwrap();
-        let mut stream = Metered::asked_for_tls((), meter);
+        let mut stream = MeteredStream::asked_for_tls((), meter);
         assert!(stream.count(&[b'N', b'D', 0x7f, 0xff, 0xff, 0xff]).is_err());
     }
 }

@@ -8,7 +8,9 @@ use std::cell::{Cell as Flag, RefCell};
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
-use prosescope_core::model::database::{CellAt, Database, DecodeError, Found, Limits, Row, Scan};
+use prosescope_core::model::database::{
+    CellAt, Database, DecodeError, FoundTable, Limits, Row, Scan,
+};
 use prosescope_core::model::issue::Issue;
 use prosescope_core::record::Fault;
 
@@ -18,9 +20,9 @@ use crate::foreign;
 use crate::hidden::all_rows;
 use crate::of::Of;
 use crate::rows::get;
-use crate::server::{Bound, Lost, Server, int};
-use crate::shape::{COLUMNS, KEPT, Kind, Shape, shapes};
-use cells::{OfStatement, Raw, Slot};
+use crate::server::{Bound, Lost, PgClient, int};
+use crate::shape::{COLUMNS, ColumnReading, KEPT, ScannedTable, shapes};
+use cells::{OfStatement, RawBytes, Slot};
 use condition::condition;
 
 /// The statements that begin a reading transaction. They set everything that reading depends on, because a pooler may
@@ -42,7 +44,7 @@ const PIECE: u64 = 16 << 20;
 
 /// A reader for the rows of one run, of all runs, or of agents that outlive runs.
 pub struct PostgresRun {
-    server: Server,
+    server: PgClient,
     of: Of,
     /// Whether executions have the ids of the store from which they were imported (`x_source_id`), not their own.
     source_ids: bool,
@@ -52,7 +54,7 @@ pub struct PostgresRun {
     /// Whether a stream of rows is open. The connection then accepts no other query.
     busy: Flag<bool>,
     /// The tables of the schema; `None` until they are first needed.
-    shapes: RefCell<Option<Arc<[Shape]>>>,
+    shapes: RefCell<Option<Arc<[ScannedTable]>>>,
 }
 
 impl PostgresRun {
@@ -94,7 +96,7 @@ impl PostgresRun {
     /// As [`PostgresRun::connect`].
     pub(crate) fn of(address: &Address, of: Of, limits: &Limits) -> Result<PostgresRun, Fault> {
         Ok(PostgresRun {
-            server: Server::connect(address)?,
+            server: PgClient::connect(address)?,
             of,
             source_ids: false,
             limits: limits.clone(),
@@ -105,7 +107,7 @@ impl PostgresRun {
     }
 
     /// Returns a reader inside an open transaction, which has the savepoint of [`WITHIN`].
-    pub(crate) fn within(server: Server, of: Of, limits: &Limits) -> PostgresRun {
+    pub(crate) fn within(server: PgClient, of: Of, limits: &Limits) -> PostgresRun {
         PostgresRun {
             server,
             of,
@@ -161,7 +163,7 @@ impl PostgresRun {
             .map_err(|lost| self.unread(lost))
     }
 
-    fn shapes(&self) -> Result<Arc<[Shape]>, DecodeError> {
+    fn shapes(&self) -> Result<Arc<[ScannedTable]>, DecodeError> {
         if let Some(known) = &*self.shapes.borrow() {
             return Ok(Arc::clone(known));
         }
@@ -171,7 +173,7 @@ impl PostgresRun {
             .iter()
             .position(|shape| shape.found.info.name == "x_original");
         let kept = keeps.map(|at| found.remove(at));
-        let is_known = |shape: &Shape| shape.found.column("stored").is_some();
+        let is_known = |shape: &ScannedTable| shape.found.column("stored").is_some();
         if kept.is_some_and(|shape| is_known(&shape)) && self.of.run().is_some() {
             let rows = self.inside(|| self.rows(KEPT, &[self.key()]))?;
             for row in &rows {
@@ -201,7 +203,7 @@ impl PostgresRun {
                 shape.with_source_executions();
             }
         }
-        let found: Arc<[Shape]> = found.into();
+        let found: Arc<[ScannedTable]> = found.into();
         *self.shapes.borrow_mut() = Some(Arc::clone(&found));
         Ok(found)
     }
@@ -209,7 +211,7 @@ impl PostgresRun {
     fn with_shape<T>(
         &self,
         table: &str,
-        ask: impl FnOnce(&Shape) -> Result<T, DecodeError>,
+        ask: impl FnOnce(&ScannedTable) -> Result<T, DecodeError>,
     ) -> Result<T, DecodeError> {
         let shapes = self.shapes()?;
         let shape = shapes
@@ -231,7 +233,7 @@ impl PostgresRun {
     fn with_rows<T>(
         &self,
         table: &str,
-        ask: impl FnOnce(&Shape) -> Result<T, DecodeError>,
+        ask: impl FnOnce(&ScannedTable) -> Result<T, DecodeError>,
     ) -> Result<T, DecodeError> {
         self.with_shape(table, |shape| match shape.is_anybodys(&self.of) {
             None => ask(shape),
@@ -242,7 +244,7 @@ impl PostgresRun {
     }
 
     /// Counts the owner's rows; stops at `most + 1`, so that the caller sees that there are more than `most`.
-    fn counted(&self, table: &Found, most: u64) -> Option<u64> {
+    fn counted(&self, table: &FoundTable, most: u64) -> Option<u64> {
         let most = i64::try_from(most).unwrap_or(i64::MAX - 1);
         let counted = self.with_rows(&table.info.name, |shape| {
             let only = shape.only(&self.of);
@@ -291,7 +293,7 @@ impl Database for PostgresRun {
         }
     }
 
-    fn tables(&self) -> Result<Vec<Found>, DecodeError> {
+    fn tables(&self) -> Result<Vec<FoundTable>, DecodeError> {
         Ok(self
             .shapes()?
             .iter()
@@ -299,7 +301,7 @@ impl Database for PostgresRun {
             .collect())
     }
 
-    fn table(&self, name: &str) -> Result<Found, DecodeError> {
+    fn table(&self, name: &str) -> Result<FoundTable, DecodeError> {
         self.with_shape(name, |shape| Ok(shape.found.clone()))
     }
 
@@ -333,11 +335,11 @@ impl Database for PostgresRun {
         })
     }
 
-    fn count(&self, table: &Found, most: u64) -> Option<u64> {
+    fn count(&self, table: &FoundTable, most: u64) -> Option<u64> {
         self.counted(table, most).filter(|count| *count <= most)
     }
 
-    fn about(&self, table: &Found) -> u64 {
+    fn about(&self, table: &FoundTable) -> u64 {
         // The count stops at about a million rows, so that it does not take long.
         self.counted(table, 1 << 20).unwrap_or(0)
     }
@@ -357,11 +359,11 @@ impl Database for PostgresRun {
             let expression = shape.expression(column);
             let kind = shape.kind(column);
             let value = match kind {
-                Kind::Whole | Kind::Real => format!("({expression})::text"),
-                Kind::Time => format!("replace({expression}, '+00', '')"),
-                Kind::Text | Kind::Bytes | Kind::Kept => expression,
+                ColumnReading::Whole | ColumnReading::Real => format!("({expression})::text"),
+                ColumnReading::Time => format!("replace({expression}, '+00', '')"),
+                ColumnReading::Text | ColumnReading::Bytes | ColumnReading::Kept => expression,
             };
-            let is_bytes = matches!(kind, Kind::Bytes | Kind::Kept);
+            let is_bytes = matches!(kind, ColumnReading::Bytes | ColumnReading::Kept);
             // A character has at least one byte, so the first n bytes are within the first n characters.
             let part = match is_bytes {
                 true => format!("substring({value} FROM $3::integer FOR $4::integer)"),
@@ -414,7 +416,7 @@ impl Database for PostgresRun {
         self.with_rows(table, |shape| {
             let column = shape.found.column(column);
             let Some(column) =
-                column.filter(|column| matches!(shape.kind(column), Kind::Text | Kind::Kept))
+                column.filter(|column| matches!(shape.kind(column), ColumnReading::Text | ColumnReading::Kept))
             else {
                 return Ok(());
             };
@@ -426,8 +428,8 @@ impl Database for PostgresRun {
             let bound = [self.key(), int(*addresses.start()), int(*addresses.end())];
             self.inside(|| {
                 self.each(&sql, &bound, &mut |at, row| {
-                    let value: Option<Raw<'_>> = get(row, 1).map_err(|error| self.unread(error))?;
-                    if let Some(Raw(bytes)) = value {
+                    let value: Option<RawBytes<'_>> = get(row, 1).map_err(|error| self.unread(error))?;
+                    if let Some(RawBytes(bytes)) = value {
                         each(at, bytes);
                     }
                     Ok(true)

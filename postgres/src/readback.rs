@@ -8,19 +8,22 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::agents;
-use crate::apply::{Check, Step, any};
+use crate::apply::{StepCheck, TransactionStep, any};
 use crate::of::Of;
-use crate::row::Row;
+use crate::row::WrittenRow;
 use crate::server::{Bound, int, owned, owned_bytes, text};
 
 /// Returns the statement that checks deferred constraints before rows are read back; without such constraints it has no
 /// effect.
-pub(crate) fn at_once<'a>() -> Step<'a> {
+pub(crate) fn at_once<'a>() -> TransactionStep<'a> {
     any("SET CONSTRAINTS ALL IMMEDIATE", Vec::new())
 }
 
 /// Returns the statements that compare each changed row with the last change of this row.
-pub(crate) fn of_all<'a>(of: &'a Of, rows: &'a [(&'a Change, Row)]) -> Vec<Step<'a>> {
+pub(crate) fn of_all<'a>(
+    of: &'a Of,
+    rows: &'a [(&'a Change, WrittenRow)],
+) -> Vec<TransactionStep<'a>> {
     let mut seen = HashSet::new();
     let mut last: Vec<_> = rows.iter().rev().collect();
     last.retain(|(_, row)| seen.insert((row.table, format!("{:?}", row.key))));
@@ -30,7 +33,7 @@ pub(crate) fn of_all<'a>(of: &'a Of, rows: &'a [(&'a Change, Row)]) -> Vec<Step<
 }
 
 /// Returns the statement that compares the stored row with the row of a change.
-pub(crate) fn row<'a>(of: &'a Of, change: &'a Change, row: &'a Row) -> Step<'a> {
+pub(crate) fn row<'a>(of: &'a Of, change: &'a Change, row: &'a WrittenRow) -> TransactionStep<'a> {
     let mut bound = Vec::new();
     let (agent, metadata) = match change {
         Change::Agent(own) => (Some(&own.agent), None),
@@ -82,11 +85,11 @@ fn compared<'a>(
     columns: Vec<(&'static str, String)>,
     only: &str,
     bound: Vec<Bound<'a>>,
-) -> Step<'a> {
+) -> TransactionStep<'a> {
     let (columns, same): (Vec<_>, Vec<String>) = columns.into_iter().unzip();
     let same = same.join(", ");
-    Step {
-        check: Some(Check::Row { table, columns }),
+    TransactionStep {
+        check: Some(StepCheck::Row { table, columns }),
         ..any(
             format!("SELECT ARRAY[{same}]::bool[] FROM openprose.{table} WHERE {only}"),
             bound,
@@ -95,7 +98,7 @@ fn compared<'a>(
 }
 
 /// Returns the statement that compares a piece of an attachment.
-pub(crate) fn piece<'a>(run: &'a str, path: &'a str, n: i64, bytes: &[u8]) -> Step<'a> {
+pub(crate) fn piece<'a>(run: &'a str, path: &'a str, n: i64, bytes: &[u8]) -> TransactionStep<'a> {
     let bound = vec![
         text(run),
         text(path),
@@ -137,7 +140,7 @@ mod tests {
         let tables: Vec<&str> = steps
             .iter()
             .filter_map(|step| match &step.check {
-                Some(Check::Row { table, .. }) => Some(*table),
+                Some(StepCheck::Row { table, .. }) => Some(*table),
                 _ => None,
             })
             .collect();

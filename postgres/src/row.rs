@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use prosescope_core::model::database::Kind;
+use prosescope_core::model::database::ColumnType;
 use prosescope_core::model::schema::table_spec;
 use prosescope_core::record::Change;
 use serde_json::{Map, Value, json};
@@ -17,19 +17,19 @@ const LONG: usize = 4096;
 
 /// A column with its new value.
 #[derive(Debug, Clone)]
-pub(crate) struct Cell {
+pub(crate) struct WrittenCell {
     pub(crate) column: &'static str,
-    pub(crate) kind: Kind,
+    pub(crate) kind: ColumnType,
     pub(crate) value: Value,
 }
 
-/// A row that a change writes; see [`prosescope_core::model::change::Stored`].
+/// A row that a change writes; see [`prosescope_core::model::change::ChangeRow`].
 #[derive(Debug, Clone)]
-pub(crate) struct Row {
+pub(crate) struct WrittenRow {
     pub(crate) table: &'static str,
-    pub(crate) key: Vec<Cell>,
-    pub(crate) columns: Vec<Cell>,
-    pub(crate) first: Vec<Cell>,
+    pub(crate) key: Vec<WrittenCell>,
+    pub(crate) columns: Vec<WrittenCell>,
+    pub(crate) first: Vec<WrittenCell>,
 }
 
 /// The words that the column `run.status` accepts.
@@ -47,11 +47,15 @@ const OBJECT: &str = "CASE WHEN jsonb_typeof(metadata) = 'object' THEN metadata
 /// The same for the metadata of a gate, which is a text.
 const GATE_OBJECT: &str = "COALESCE(nullif(metadata, ''), '{}')::jsonb";
 
-impl Cell {
+impl WrittenCell {
     /// Returns a column with a value, of a kind that the caller knows.
-    pub(crate) fn own(column: &'static str, kind: Kind, value: impl Into<Value>) -> Cell {
+    pub(crate) fn own(
+        column: &'static str,
+        kind: ColumnType,
+        value: impl Into<Value>,
+    ) -> WrittenCell {
         let value = value.into();
-        Cell {
+        WrittenCell {
             column,
             kind,
             value,
@@ -75,7 +79,7 @@ impl Cell {
     /// Binds the value; returns the SQL expression for it.
     pub(crate) fn place<'a>(&'a self, bound: &mut Vec<Bound<'a>>) -> String {
         bound.push(match (self.kind, &self.value) {
-            (Kind::Integer, value) => int(value.as_i64()),
+            (ColumnType::Integer, value) => int(value.as_i64()),
             (_, Value::String(long)) => text(long.as_str()),
             _ => owned(self.text().map(Cow::into_owned)),
         });
@@ -86,7 +90,7 @@ impl Cell {
     /// character, whatever the column's type.
     pub(crate) fn same<'a>(&'a self, bound: &mut Vec<Bound<'a>>) -> String {
         match self.text().filter(|text| text.len() > LONG) {
-            Some(long) if self.kind == Kind::Text => {
+            Some(long) if self.kind == ColumnType::Text => {
                 bound.push(owned_bytes(Sha256::digest(long.as_bytes()).to_vec()));
                 let (column, n) = (self.column, bound.len());
                 format!("sha256(convert_to({column}::text, 'UTF8')) = ${n}")
@@ -101,42 +105,42 @@ impl Cell {
 
 /// Returns the SQL expression that converts a bound value into a value of a column. A time is a text in UTC; an empty
 /// one becomes NULL.
-fn of_kind(kind: Kind, value: &str) -> String {
+fn of_kind(kind: ColumnType, value: &str) -> String {
     match kind {
-        Kind::Text | Kind::Integer => value.to_owned(),
-        Kind::Time => format!("(nullif({value}, '')::timestamp AT TIME ZONE 'UTC')"),
-        Kind::Json => format!("{value}::jsonb"),
+        ColumnType::Text | ColumnType::Integer => value.to_owned(),
+        ColumnType::Time => format!("(nullif({value}, '')::timestamp AT TIME ZONE 'UTC')"),
+        ColumnType::Json => format!("{value}::jsonb"),
     }
 }
 
 /// Returns the SQL expression that converts the text bound to `$n` into a time; an empty text becomes NULL.
 pub(crate) fn time(n: usize) -> String {
-    of_kind(Kind::Time, &format!("${n}"))
+    of_kind(ColumnType::Time, &format!("${n}"))
 }
 
 /// Returns the condition that a column of a kind stores a value.
-fn stored_as(kind: Kind, column: &str, value: &str) -> String {
+fn stored_as(kind: ColumnType, column: &str, value: &str) -> String {
     let cast = match kind {
-        Kind::Text => "text COLLATE \"C\"",
-        Kind::Integer => "bigint",
-        Kind::Time => "timestamptz",
-        Kind::Json => "jsonb",
+        ColumnType::Text => "text COLLATE \"C\"",
+        ColumnType::Integer => "bigint",
+        ColumnType::Time => "timestamptz",
+        ColumnType::Json => "jsonb",
     };
     format!("{column}::{cast} IS NOT DISTINCT FROM {value}")
 }
 
-impl Row {
+impl WrittenRow {
     /// Returns the row that a change writes in a run; `None` for an attachment.
-    pub(crate) fn of(run: &str, change: &Change) -> Option<Row> {
+    pub(crate) fn of(run: &str, change: &Change) -> Option<WrittenRow> {
         let stored = change.stored(run)?;
         let spec = table_spec(stored.table)?;
-        let cell = |(column, value)| Cell {
+        let cell = |(column, value)| WrittenCell {
             column,
             kind: spec.kind(column),
             value,
         };
         let cells = |columns: Vec<(&'static str, Value)>| columns.into_iter().map(cell).collect();
-        let mut row = Row {
+        let mut row = WrittenRow {
             table: stored.table,
             key: cells(stored.key),
             columns: cells(stored.columns),
@@ -155,8 +159,8 @@ impl Row {
                     metadata.value = json!({});
                 }
                 row.columns
-                    .push(Cell::own("x_status", Kind::Text, Value::Null));
-                let source = Cell::own("x_source_id", Kind::Integer, Value::Null);
+                    .push(WrittenCell::own("x_status", ColumnType::Text, Value::Null));
+                let source = WrittenCell::own("x_source_id", ColumnType::Integer, Value::Null);
                 row.columns.push(source);
             }
             // A gate's id finds its row; the decision is what changes.
@@ -166,7 +170,7 @@ impl Row {
             }
             Change::UpdateExecution(row_of) if row_of.status.is_some() => {
                 row.columns
-                    .push(Cell::own("x_status", Kind::Text, Value::Null));
+                    .push(WrittenCell::own("x_status", ColumnType::Text, Value::Null));
             }
             _ => {}
         }
@@ -174,7 +178,7 @@ impl Row {
     }
 
     /// Returns one of the cells besides the key.
-    pub(crate) fn cell(&mut self, column: &str) -> Option<&mut Cell> {
+    pub(crate) fn cell(&mut self, column: &str) -> Option<&mut WrittenCell> {
         let mut cells = self.columns.iter_mut().chain(&mut self.first);
         cells.find(|cell| cell.column == column)
     }
@@ -190,17 +194,18 @@ impl Row {
         if odd.is_some() {
             cell.value = instead.into();
         }
-        self.columns.push(Cell::own(kept, Kind::Text, odd));
+        self.columns
+            .push(WrittenCell::own(kept, ColumnType::Text, odd));
     }
 
     /// Returns whether a row has the same table and columns.
-    pub(crate) fn is_alike(&self, other: &Row) -> bool {
+    pub(crate) fn is_alike(&self, other: &WrittenRow) -> bool {
         let own = self.cells().map(|cell| cell.column);
         let others = other.cells().map(|cell| cell.column);
         self.table == other.table && own.eq(others)
     }
 
-    pub(crate) fn cells(&self) -> impl Iterator<Item = &Cell> {
+    pub(crate) fn cells(&self) -> impl Iterator<Item = &WrittenCell> {
         self.key.iter().chain(&self.columns).chain(&self.first)
     }
 
@@ -249,8 +254,8 @@ impl Row {
         (sql, bound)
     }
 
-    /// Returns the statement that changes the row, if the condition `also` holds, too. The keys in `metadata` are set, and
-    /// the other keys of the column stay.
+    /// Returns the statement that changes the row, if the condition `also` holds, too. The keys in `metadata` are set,
+    /// and the other keys of the column stay.
     pub(crate) fn update<'a>(
         &'a self,
         run: &'a str,
@@ -282,16 +287,16 @@ impl Row {
 }
 
 /// Returns the changes that write rows, each with its row.
-pub(crate) fn rows_of<'a>(run: &str, changes: &'a [Change]) -> Vec<(&'a Change, Row)> {
+pub(crate) fn rows_of<'a>(run: &str, changes: &'a [Change]) -> Vec<(&'a Change, WrittenRow)> {
     let rows = changes.iter();
-    rows.filter_map(|change| Some((change, Row::of(run, change)?)))
+    rows.filter_map(|change| Some((change, WrittenRow::of(run, change)?)))
         .collect()
 }
 
 /// Returns the condition that selects the row of a run with this key.
 pub(crate) fn only<'a>(
     table: &str,
-    key: &'a [Cell],
+    key: &'a [WrittenCell],
     run: &'a str,
     bound: &mut Vec<Bound<'a>>,
 ) -> String {
@@ -315,7 +320,7 @@ pub(crate) fn only<'a>(
 /// intended ones: the names of the compared columns, the SQL and its values.
 pub(crate) fn insert_many<'a>(
     run: &'a str,
-    rows: &[&'a Row],
+    rows: &[&'a WrittenRow],
 ) -> Option<(Vec<&'static str>, String, Vec<Bound<'a>>)> {
     let row = rows.first()?;
     let mut bound = vec![text(run)];
@@ -323,8 +328,8 @@ pub(crate) fn insert_many<'a>(
     for (nth, cell) in row.cells().enumerate() {
         let column = rows.iter().filter_map(|row| row.cells().nth(nth));
         bound.push(match cell.kind {
-            Kind::Integer => ints(column.map(|cell| cell.value.as_i64())),
-            _ => texts(column.map(Cell::text)),
+            ColumnType::Integer => ints(column.map(|cell| cell.value.as_i64())),
+            _ => texts(column.map(WrittenCell::text)),
         });
         let name = cell.quoted();
         values.push(format!("{} AS {name}", of_kind(cell.kind, &name)));
@@ -347,7 +352,7 @@ pub(crate) fn insert_many<'a>(
     let joined = row.key.iter().map(|cell| {
         let name = cell.quoted();
         match (cell.kind, cell.column) {
-            (Kind::Text, _) => format!("new.{name} = put.{name}::text COLLATE \"C\""),
+            (ColumnType::Text, _) => format!("new.{name} = put.{name}::text COLLATE \"C\""),
             (_, "execution_id") => format!("new.{name} IS NOT DISTINCT FROM put.{name}"),
             _ => format!("new.{name} = put.{name}"),
         }

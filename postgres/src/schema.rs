@@ -10,7 +10,7 @@ use crate::address::Address;
 use crate::fault;
 use crate::foreign;
 use crate::rows::get;
-use crate::server::{Bound, Lost, Server, text};
+use crate::server::{Bound, Lost, PgClient, text};
 use crate::settle::settled;
 use crate::store::{BEGIN, LOCK_WAIT};
 
@@ -21,7 +21,7 @@ pub(crate) const OLDEST: i64 = 150_000;
 ///
 /// # Errors
 /// A refusal if something is on the tables that may not be there; the server's fault.
-pub(crate) fn complete(server: &Server) -> Result<(), WriteError> {
+pub(crate) fn complete(server: &PgClient) -> Result<(), WriteError> {
     match look(server, "SELECT", &[])?.0 {
         true => Ok(()),
         false => make(server),
@@ -30,7 +30,7 @@ pub(crate) fn complete(server: &Server) -> Result<(), WriteError> {
 
 /// Completes the schema for an existing run; a database without that run stays unchanged. Returns whether the run
 /// exists.
-pub(crate) fn complete_for(server: &Server, run: &str) -> Result<bool, WriteError> {
+pub(crate) fn complete_for(server: &PgClient, run: &str) -> Result<bool, WriteError> {
     const THERE: &str = "SELECT 1 FROM openprose.run WHERE id = $1";
     let (is_complete, there) = look(server, THERE, &[text(run)])?;
     if there.is_none_or(|rows| rows.is_empty()) {
@@ -45,7 +45,7 @@ pub(crate) fn complete_for(server: &Server, run: &str) -> Result<bool, WriteErro
 /// Returns whether the schema is complete, and the rows of `question`; `None` if the table in `question` is missing.
 /// Sends all statements at once.
 fn look(
-    server: &Server,
+    server: &PgClient,
     question: &str,
     bound: &[Bound<'_>],
 ) -> Result<(bool, Option<Vec<Row>>), Fault> {
@@ -83,7 +83,7 @@ fn look(
     Ok((is_complete, where_there(answer)?))
 }
 
-fn make(server: &Server) -> Result<(), WriteError> {
+fn make(server: &PgClient) -> Result<(), WriteError> {
     let address = server.address();
     let there = foreign::found(server).map_err(|lost| fault::unwritten(address, &lost))?;
     if let Some(what) = there.first() {
@@ -124,15 +124,15 @@ pub fn init_postgres(
     let mut repeated = false;
     loop {
         let lost = match inserted(address, &row)? {
-            Inserted::Run => return Ok(()),
-            Inserted::Exists => {
+            InsertResult::Run => return Ok(()),
+            InsertResult::Exists => {
                 return Err(WriteError::refused(
                     "run-exists",
                     format!("there is a run {run_id} in {address} already"),
                     "leave out --id: each run gets an id of its own",
                 ));
             }
-            Inserted::Not(Lost::AtCommit(lost)) => {
+            InsertResult::Not(Lost::AtCommit(lost)) => {
                 let found = settled(address, |server| {
                     Ok(Some(if_there(server, run_id, SAME, &row)?))
                 });
@@ -147,7 +147,7 @@ pub fn init_postgres(
                     None => return Err(fault::undecided(address, &lost).into()),
                 }
             }
-            Inserted::Not(lost) => lost,
+            InsertResult::Not(lost) => lost,
         };
         if repeated || !fault::is_passing(&lost) {
             return Err(fault::unwritten(address, &lost).into());
@@ -167,7 +167,7 @@ pub(crate) fn is_there(address: &Address, run: &str) -> Option<bool> {
 /// Sends `question` about a run that another transaction may be creating. Returns `None` if the run does not exist and
 /// no open transaction is creating it.
 fn if_there(
-    server: &Server,
+    server: &PgClient,
     run: &str,
     question: &str,
     bound: &[Bound<'_>],
@@ -185,7 +185,7 @@ fn if_there(
 }
 
 /// The result of an attempt to insert a new run's row.
-enum Inserted {
+enum InsertResult {
     /// The run is recorded.
     Run,
     /// A run with this id exists already.
@@ -198,12 +198,12 @@ enum Inserted {
 const SAME: &str = "SELECT program_path = $2 AND program_source = $3 AND started_at = $4::timestamp AT TIME ZONE 'UTC'
      FROM openprose.run WHERE id = $1";
 
-fn inserted(address: &Address, row: &[Bound<'_>]) -> Result<Inserted, WriteError> {
+fn inserted(address: &Address, row: &[Bound<'_>]) -> Result<InsertResult, WriteError> {
     const INSERT: &str =
         "INSERT INTO openprose.run (id, program_path, program_source, started_at, updated_at, status, x_status)
          VALUES ($1, $2, $3, $4::timestamp AT TIME ZONE 'UTC', $4::timestamp AT TIME ZONE 'UTC', 'running', NULL)
          ON CONFLICT (id) DO NOTHING RETURNING true";
-    let server = Server::connect(address)?;
+    let server = PgClient::connect(address)?;
     complete(&server)?;
     // Fails unless the inserted row has the intended values.
     const READS: &str = "SELECT 1 / (count(*) = 1)::int FROM openprose.run WHERE id = $1
@@ -216,18 +216,18 @@ fn inserted(address: &Address, row: &[Bound<'_>]) -> Result<Inserted, WriteError
         foreign::guarded(&server, &["run"], false)?;
         if server.rows_long(INSERT, row)?.is_empty() {
             server.batch("ROLLBACK")?;
-            return Ok::<_, Lost>(Inserted::Exists);
+            return Ok::<_, Lost>(InsertResult::Exists);
         }
         server.batch("SET CONSTRAINTS ALL IMMEDIATE")?;
         server.rows(READS, row)?;
         server.commit()?;
-        Ok(Inserted::Run)
+        Ok(InsertResult::Run)
     };
     let done = match insert() {
         Err(lost) if foreign::is_of_guard(&lost) => return Err(foreign::refusal(&server)),
-        done => done.unwrap_or_else(Inserted::Not),
+        done => done.unwrap_or_else(InsertResult::Not),
     };
-    if !matches!(done, Inserted::Not(_)) {
+    if !matches!(done, InsertResult::Not(_)) {
         server.release();
     }
     Ok(done)

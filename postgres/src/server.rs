@@ -198,22 +198,22 @@ impl Drop for Connection {
 
 /// A connection in use, together with its address.
 #[derive(Clone)]
-pub(crate) struct Server {
+pub(crate) struct PgClient {
     connection: Arc<Connection>,
     address: Address,
 }
 
-impl Server {
+impl PgClient {
     /// Takes an idle connection, or else connects.
     ///
     /// # Errors
     /// If no server answers, or the server refuses.
-    pub(crate) fn connect(address: &Address) -> Result<Server, Fault> {
+    pub(crate) fn connect(address: &Address) -> Result<PgClient, Fault> {
         let connection = match address.idle() {
             Some(connection) => connection,
             None => Arc::new(connected(address)?),
         };
-        Ok(Server {
+        Ok(PgClient {
             connection,
             address: address.clone(),
         })
@@ -276,7 +276,7 @@ impl Server {
     /// Returns whether the server answers another connection.
     fn is_there(&self) -> bool {
         let soon = self.address.clone().within(LOOK.min(self.address.answer));
-        let asked = connected(&soon).map(|connection| Server {
+        let asked = connected(&soon).map(|connection| PgClient {
             connection: Arc::new(connection),
             address: soon,
         });
@@ -426,7 +426,7 @@ impl Server {
         rows.ok_or(Lost::Silent)?.map_err(|error| self.lost(error))
     }
 
-    /// Returns the rows of an answer to a question in a transaction of its own; see [`Server::alone`].
+    /// Returns the rows of an answer to a question in a transaction of its own; see [`PgClient::alone`].
     pub(crate) fn ask(&self, sql: &str, bound: &[Bound<'_>]) -> Result<Vec<Row>, Lost> {
         let rows = self.wait(self.alone(sql, bound));
         rows.ok_or(Lost::Silent)?.map_err(|error| self.lost(error))
@@ -461,7 +461,7 @@ impl Server {
             .map_err(Lost::at_commit)
     }
 
-    /// Returns the rows of an answer like [`Server::rows`], with the time limit for a slow statement.
+    /// Returns the rows of an answer like [`PgClient::rows`], with the time limit for a slow statement.
     pub(crate) fn rows_long(&self, sql: &str, bound: &[Bound<'_>]) -> Result<Vec<Row>, Lost> {
         let rows = self.wait_long(LOCK_WAIT, self.question(sql, bound));
         rows.ok_or(Lost::Silent)?.map_err(|error| self.lost(error))

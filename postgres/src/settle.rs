@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::address::Address;
 use crate::fault;
-use crate::server::{LOOK, Lost, Server};
+use crate::server::{LOOK, Lost, PgClient};
 
 /// How long to wait for an unreachable server.
 const AWAY: Duration = Duration::from_secs(20);
@@ -23,13 +23,13 @@ const GOES_ON: Duration = Duration::from_secs(25);
 /// Returns `None` if the result is still unknown after the waiting time, or if the server does not answer a query.
 pub(crate) fn settled<T>(
     address: &Address,
-    mut look: impl FnMut(&Server) -> Result<Option<T>, Lost>,
+    mut look: impl FnMut(&PgClient) -> Result<Option<T>, Lost>,
 ) -> Option<T> {
     let soon = address.clone().within(LOOK.min(address.answer));
     let begun = Instant::now();
     loop {
         let asked = Instant::now();
-        let patience = match Server::connect(&soon).map(|server| (look(&server), server)) {
+        let patience = match PgClient::connect(&soon).map(|server| (look(&server), server)) {
             Ok((Ok(Some(found)), server)) => {
                 server.release();
                 return Some(found);

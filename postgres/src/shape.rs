@@ -1,7 +1,7 @@
 //! Describes the tables found in the schema `openprose`: their columns, the order of their rows, and the address of a
 //! row.
 
-use prosescope_core::model::database::Found;
+use prosescope_core::model::database::FoundTable;
 use prosescope_core::model::schema::{
     AGENT_SEGMENTS, AGENTS, FRAME_AROUND, GATES, RUN, SOURCE_EXECUTION, known_column, known_table,
 };
@@ -25,8 +25,8 @@ pub(crate) const COLUMNS: &str = "
 
 /// A table, with the facts needed to select its rows.
 #[derive(Debug, Clone)]
-pub(crate) struct Shape {
-    pub(crate) found: Found,
+pub(crate) struct ScannedTable {
+    pub(crate) found: FoundTable,
     /// The column with the run's id; `None` if the table lacks it.
     pub(crate) run: Option<String>,
     /// The whole-number column that orders and identifies the rows of a run. Without such a column, a row's address is
@@ -94,8 +94,8 @@ fn name_column(table: &str) -> Option<&'static str> {
 }
 
 /// Returns the tables in the result of [`COLUMNS`] that may contain rows of an owner, ordered by name.
-pub(crate) fn shapes(rows: &[Row], of: &Of) -> Result<Vec<Shape>, Error> {
-    let mut shapes: Vec<Shape> = Vec::new();
+pub(crate) fn shapes(rows: &[Row], of: &Of) -> Result<Vec<ScannedTable>, Error> {
+    let mut shapes: Vec<ScannedTable> = Vec::new();
     let mut keys: Vec<Vec<(i64, String)>> = Vec::new();
     for row in rows {
         let (table, kind): (&str, &str) = (get(row, 0)?, get(row, 1)?);
@@ -161,9 +161,9 @@ pub(crate) fn shapes(rows: &[Row], of: &Of) -> Result<Vec<Shape>, Error> {
     Ok(shapes)
 }
 
-fn empty(table: &str, kind: &str) -> Shape {
-    Shape {
-        found: Found {
+fn empty(table: &str, kind: &str) -> ScannedTable {
+    ScannedTable {
+        found: FoundTable {
             info: TableInfo {
                 name: table.to_owned(),
                 kind: match kind {
@@ -192,7 +192,7 @@ fn empty(table: &str, kind: &str) -> Shape {
 }
 
 /// Returns the declared type of a column; empty if the table lacks the column.
-pub(crate) fn declared<'a>(found: &'a Found, column: &str) -> &'a str {
+pub(crate) fn declared<'a>(found: &'a FoundTable, column: &str) -> &'a str {
     let mut columns = found.info.columns.iter();
     columns
         .find(|of| of.name == column)
@@ -205,7 +205,7 @@ fn is_whole(declared: &str) -> bool {
 
 /// The way in which a column's values are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ColumnReading {
     /// A whole number.
     Whole,
     /// A floating-point number.
@@ -220,22 +220,22 @@ pub(crate) enum Kind {
     Kept,
 }
 
-impl Kind {
-    pub(crate) fn of(declared: &str) -> Kind {
+impl ColumnReading {
+    pub(crate) fn of(declared: &str) -> ColumnReading {
         match declared {
-            _ if is_whole(declared) => Kind::Whole,
-            "real" | "double precision" => Kind::Real,
-            "bytea" => Kind::Bytes,
+            _ if is_whole(declared) => ColumnReading::Whole,
+            "real" | "double precision" => ColumnReading::Real,
+            "bytea" => ColumnReading::Bytes,
             _ if declared.starts_with("timestamp") && declared.ends_with("with time zone") => {
-                Kind::Time
+                ColumnReading::Time
             }
-            _ => Kind::Text,
+            _ => ColumnReading::Text,
         }
     }
 }
 
-impl Shape {
-    /// Returns the SQL expression that reads a column as its [`Kind`].
+impl ScannedTable {
+    /// Returns the SQL expression that reads a column as its [`ColumnReading`].
     pub(crate) fn expression(&self, column: &str) -> String {
         let name = quoted(column);
         if self.found.info.name == GATES && column == SOURCE_EXECUTION {
@@ -248,16 +248,16 @@ impl Shape {
         let table = self.found.info.name.as_str();
         if self.keeps(column) {
             let original = original(table, column);
-            return match Kind::of(declared(&self.found, column)) {
-                Kind::Whole => format!(
+            return match ColumnReading::of(declared(&self.found, column)) {
+                ColumnReading::Whole => format!(
                     "COALESCE((SELECT convert_from(kept.bytes, 'UTF8') {original})::bigint, {})",
                     self.whole(column)
                 ),
-                Kind::Bytes | Kind::Kept => name,
-                Kind::Time => format!(
+                ColumnReading::Bytes | ColumnReading::Kept => name,
+                ColumnReading::Time => format!(
                     "COALESCE((SELECT kept.bytes {original}), convert_to(replace({name}::text, '+00', ''), 'UTF8'))"
                 ),
-                Kind::Real | Kind::Text => format!(
+                ColumnReading::Real | ColumnReading::Text => format!(
                     "COALESCE((SELECT kept.bytes {original}), convert_to({name}::text, 'UTF8'))"
                 ),
             };
@@ -265,11 +265,11 @@ impl Shape {
         if self.prefixed == Some(column) {
             return format!("substr({name}::text, {})", USER.len() + 1);
         }
-        match Kind::of(declared(&self.found, column)) {
-            Kind::Whole => self.whole(column),
-            Kind::Real => format!("{name}::double precision"),
-            Kind::Bytes | Kind::Kept => name,
-            Kind::Text | Kind::Time => format!("{name}::text"),
+        match ColumnReading::of(declared(&self.found, column)) {
+            ColumnReading::Whole => self.whole(column),
+            ColumnReading::Real => format!("{name}::double precision"),
+            ColumnReading::Bytes | ColumnReading::Kept => name,
+            ColumnReading::Text | ColumnReading::Time => format!("{name}::text"),
         }
     }
 
@@ -291,15 +291,19 @@ impl Shape {
     }
 
     /// Returns how a column's values are read; columns with values in `x_original` are read as bytes.
-    pub(crate) fn kind(&self, column: &str) -> Kind {
-        match Kind::of(declared(&self.found, column)) {
-            Kind::Time | Kind::Text | Kind::Real if self.keeps(column) => Kind::Kept,
+    pub(crate) fn kind(&self, column: &str) -> ColumnReading {
+        match ColumnReading::of(declared(&self.found, column)) {
+            ColumnReading::Time | ColumnReading::Text | ColumnReading::Real
+                if self.keeps(column) =>
+            {
+                ColumnReading::Kept
+            }
             kind => kind,
         }
     }
 
     /// Returns the expression for a whole number. For the id of an execution, this is the original id if
-    /// [`Shape::source_ids`] is set.
+    /// [`ScannedTable::source_ids`] is set.
     fn whole(&self, column: &str) -> String {
         let name = quoted(column);
         let table = self.found.info.name.as_str();

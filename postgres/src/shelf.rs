@@ -16,12 +16,12 @@ use crate::fault;
 use crate::of::{Keeper, Of};
 use crate::read::PostgresRun;
 use crate::rows::get;
-use crate::server::{Bound, Lost, Server, int, text};
+use crate::server::{Bound, Lost, PgClient, int, text};
 use crate::source::{PostgresSource, ROWS};
 
 /// The [`Shelf`] of a run in PostgreSQL, or of agents that outlive runs.
 pub(crate) struct PostgresShelf<'a> {
-    pub(crate) server: &'a Server,
+    pub(crate) server: &'a PgClient,
     /// The id of the run; empty for agents that outlive runs.
     pub(crate) run: &'a str,
     /// The owner of the rows that the command writes. Changes from a project to the owner of shared agents, if the
@@ -85,9 +85,9 @@ impl PostgresShelf<'_> {
 ///
 /// # Errors
 /// A [`Fault`] if the run cannot be read.
-pub(crate) fn read(server: &Server, run: &str) -> Result<Session, Fault> {
+pub(crate) fn read(server: &PgClient, run: &str) -> Result<Session, Fault> {
     let place = PostgresSource::place(run);
-    let locked = Locked {
+    let locked = LockedRun {
         server: server.clone(),
         run: run.to_owned(),
         files: vec![FileEntry {
@@ -109,13 +109,13 @@ fn unread(error: &OpenError) -> Fault {
 }
 
 /// The rows of a run, read through the connection that holds the run's lock.
-struct Locked {
-    server: Server,
+struct LockedRun {
+    server: PgClient,
     run: String,
     files: Vec<FileEntry>,
 }
 
-impl Source for Locked {
+impl Source for LockedRun {
     fn label(&self) -> String {
         self.server.address().to_string()
     }
@@ -143,7 +143,7 @@ impl Source for Locked {
 }
 
 /// Reserves `count` consecutive ids; returns `None` if another writer took an id between two of them.
-pub(crate) fn take_ids(server: &Server, count: i64) -> Result<Option<i64>, Lost> {
+pub(crate) fn take_ids(server: &PgClient, count: i64) -> Result<Option<i64>, Lost> {
     let sql = "SELECT min(id), max(id) FROM (
                    SELECT nextval(pg_get_serial_sequence('openprose.execution', 'id')) AS id FROM generate_series(1, $1)
                ) AS taken";

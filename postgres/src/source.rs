@@ -8,13 +8,13 @@ use prosescope_core::model::source::{FileEntry, Source, SourceError};
 use prosescope_core::record::Fault;
 
 use crate::address::Address;
-use crate::beside::Beside;
+use crate::beside::LocalAttachments;
 use crate::fault;
 use crate::find::has;
 use crate::of::{Keeper, Of};
 use crate::read::PostgresRun;
 use crate::rows::get;
-use crate::server::{Lost, Server, int, text};
+use crate::server::{Lost, PgClient, int, text};
 
 /// The path of a run's rows, inside of the run. The core recognises a run's database by this name.
 pub(crate) const ROWS: &str = "state.db";
@@ -61,7 +61,7 @@ pub struct PostgresSource {
     source_ids: bool,
     files: Vec<FileEntry>,
     /// The run's folder on this machine, and the paths of the attachments that are read from this folder.
-    beside: Option<(Beside, BTreeSet<String>)>,
+    beside: Option<(LocalAttachments, BTreeSet<String>)>,
 }
 
 impl PostgresSource {
@@ -131,7 +131,7 @@ impl PostgresSource {
     /// # Errors
     /// If the server does not answer, or refuses the request.
     pub fn with_agents(mut self, keeper: Keeper) -> Result<PostgresSource, Fault> {
-        let server = Server::connect(&self.address)?;
+        let server = PgClient::connect(&self.address)?;
         let sql = "SELECT EXISTS (SELECT FROM openprose.agents WHERE run_id IS NULL)";
         let looked = match server.ask(sql, &[]) {
             Err(lost) if fault::is_no_table(&lost) => Ok(None),
@@ -161,7 +161,7 @@ impl PostgresSource {
         let Some(run) = &self.run else {
             return self;
         };
-        let beside = Beside::new(folder, &PostgresSource::place(run));
+        let beside = LocalAttachments::new(folder, &PostgresSource::place(run));
         let here: Vec<FileEntry> = beside
             .files()
             .filter(|file| self.file(&file.path).is_none())
@@ -185,7 +185,7 @@ impl PostgresSource {
     /// # Errors
     /// If the server does not answer, or refuses the request.
     pub fn written(&self) -> Result<String, Fault> {
-        let server = Server::connect(&self.address)?;
+        let server = PgClient::connect(&self.address)?;
         let run = self.run.as_deref().unwrap_or_default();
         let unread = |lost: Lost| fault::unread_fault(&self.address, &lost);
         let mut look = Vec::new();
@@ -214,9 +214,9 @@ impl PostgresSource {
     fn of(
         address: &Address,
         run: Option<&str>,
-        list: impl FnOnce(&Server) -> Result<Vec<FileEntry>, Lost>,
+        list: impl FnOnce(&PgClient) -> Result<Vec<FileEntry>, Lost>,
     ) -> Result<PostgresSource, Fault> {
-        let server = Server::connect(address)?;
+        let server = PgClient::connect(address)?;
         let listed = list(&server).or_else(|lost| match fault::is_no_table(&lost) {
             true => Ok(Vec::new()),
             false => Err(lost),
@@ -283,7 +283,7 @@ impl Source for PostgresSource {
             path: path.to_owned(),
             cause: fault.to_string(),
         };
-        let server = Server::connect(&self.address).map_err(unconnected)?;
+        let server = PgClient::connect(&self.address).map_err(unconnected)?;
         let end = offset.saturating_add(len as u64).min(entry.len);
         let mut bytes = Vec::new();
         let mut at = offset;

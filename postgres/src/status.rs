@@ -13,7 +13,7 @@ use crate::find::has;
 use crate::foreign::{self, OF_RUNS};
 use crate::rows::get;
 use crate::schema::{self, OLDEST};
-use crate::server::{Lost, READ, Server, bool_of, int, text};
+use crate::server::{Lost, PgClient, READ, bool_of, int, text};
 use crate::settle::settled;
 use crate::shape::quoted;
 use crate::store::{DELETE, LOCK_WAIT};
@@ -25,7 +25,7 @@ pub fn server_facts(address: &Address) -> ServerFacts {
         wanted: i64::from(POSTGRES_VERSION),
         ..ServerFacts::default()
     };
-    let server = match Server::connect(address) {
+    let server = match PgClient::connect(address) {
         Ok(server) => server,
         Err(fault) => {
             return ServerFacts {
@@ -56,7 +56,7 @@ const SERVER: &str = "
            to_regnamespace('public') IS NOT NULL AND has_schema_privilege('public', 'public', 'USAGE'),
            to_regnamespace('openprose') IS NOT NULL";
 
-fn look(server: &Server, mut facts: ServerFacts) -> Result<ServerFacts, Lost> {
+fn look(server: &PgClient, mut facts: ServerFacts) -> Result<ServerFacts, Lost> {
     let rows = server.ask(SERVER, &[])?;
     let Some(row) = rows.first() else {
         return Ok(facts);
@@ -109,7 +109,7 @@ fn look(server: &Server, mut facts: ServerFacts) -> Result<ServerFacts, Lost> {
 
 /// Returns a number that needs a scan of a whole table; `None` if the scan takes more than half of the time limit for
 /// an answer.
-fn in_time(server: &Server, sql: &str) -> Result<Option<i64>, Lost> {
+fn in_time(server: &PgClient, sql: &str) -> Result<Option<i64>, Lost> {
     let most = server.address().answer.as_millis() / 2;
     server.batch(&format!("{READ}; SET LOCAL statement_timeout = {most}"))?;
     let found = server.rows_long(sql, &[]);
@@ -140,7 +140,7 @@ const ORPHANS: [(&str, &str); 3] = [
 ];
 
 /// Returns the missing parts of the schema: `table gates`, `column run.x_status`, `index idx_…`.
-fn missing(server: &Server) -> Result<Vec<String>, Lost> {
+fn missing(server: &PgClient) -> Result<Vec<String>, Lost> {
     let sql = "SELECT 'table ' || relname FROM pg_class WHERE relnamespace = 'openprose'::regnamespace AND relkind IN ('r', 'p')
                UNION ALL
                SELECT 'index ' || c.relname FROM pg_class AS c JOIN pg_index AS i ON i.indexrelid = c.oid
@@ -193,7 +193,7 @@ pub fn run_sizes(address: &Address, most: u32) -> Result<(u64, u64, Vec<RunSize>
              LATERAL (SELECT count(*) AS rows FROM openprose.agent_segments WHERE run_id = r.id) AS s,
              LATERAL (SELECT COALESCE(sum(octet_length(bytes)), 0) AS bytes
                       FROM openprose.x_attachments WHERE run_id = r.id) AS a";
-    let server = Server::connect(address)?;
+    let server = PgClient::connect(address)?;
     let look = || {
         // OpenProse's own SQL creates fewer tables than Prosescope's, so each table is checked before it is read.
         if !has(&server, "openprose.run")? {
@@ -273,7 +273,7 @@ REVOKE ALL ON SCHEMA public FROM PUBLIC;
 /// # Errors
 /// If the server does not answer, or refuses the request.
 pub fn set_up(address: &Address, role: &str, dedicated: bool) -> Result<(), WriteError> {
-    let server = Server::connect(address)?;
+    let server = PgClient::connect(address)?;
     let unwritten = |lost: Lost| fault::unwritten(address, &lost);
     let (is_owner, is_done) = set_up_already(&server, role, dedicated).map_err(unwritten)?;
     if !is_owner {
@@ -305,7 +305,7 @@ pub fn set_up(address: &Address, role: &str, dedicated: bool) -> Result<(), Writ
 }
 
 /// Returns whether the current role may set up the schema, and whether everything is already set up for `role`.
-fn set_up_already(server: &Server, role: &str, dedicated: bool) -> Result<(bool, bool), Lost> {
+fn set_up_already(server: &PgClient, role: &str, dedicated: bool) -> Result<(bool, bool), Lost> {
     // The owner of the schema may set it up. If the schema is missing, a role with the right to create schemas may.
     // Creating a role needs a separate right.
     const OWNER: &str = "
@@ -343,7 +343,7 @@ pub fn remove_run(address: &Address, run: &str) -> Result<bool, WriteError> {
         "DELETE FROM openprose.gate_audit_log WHERE run_id = $1",
     ];
     let mut there = false;
-    let mut remove = |server: &Server| {
+    let mut remove = |server: &PgClient| {
         server.batch(&format!("{DELETE}; {}", server.lock_timeout(LOCK_WAIT)))?;
         foreign::guarded(server, OF_RUNS, true)?;
         for sql in REMOVE {
@@ -359,11 +359,11 @@ pub fn remove_run(address: &Address, run: &str) -> Result<bool, WriteError> {
 /// unanswered COMMIT. The repetition is safe, because deleting twice has no further effect.
 pub(crate) fn deleted(
     address: &Address,
-    delete: &mut dyn FnMut(&Server) -> Result<(), Lost>,
+    delete: &mut dyn FnMut(&PgClient) -> Result<(), Lost>,
 ) -> Result<(), WriteError> {
     let mut repeated = false;
     loop {
-        let server = Server::connect(address)?;
+        let server = PgClient::connect(address)?;
         match delete(&server) {
             Ok(()) => break server.release(),
             Err(Lost::AtCommit(lost)) => {

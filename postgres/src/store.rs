@@ -25,7 +25,7 @@ use prosescope_core::record::{
 };
 
 use crate::address::Address;
-use crate::apply::{self, Check, Step};
+use crate::apply::{self, StepCheck, TransactionStep};
 use crate::fault;
 use crate::foreign;
 use crate::hidden::all_rows;
@@ -35,7 +35,7 @@ use crate::readback;
 use crate::row::rows_of;
 use crate::rows::get;
 use crate::schema;
-use crate::server::{Lost, Server, owned, text, typed};
+use crate::server::{Lost, PgClient, owned, text, typed};
 use crate::settle::settled;
 use crate::shelf::{self, PostgresShelf, take_ids};
 
@@ -112,7 +112,7 @@ const TIDY: &str = "00";
 /// A run in PostgreSQL, or agents that outlive runs, open for recording.
 pub struct PostgresStore {
     address: Address,
-    server: Option<Server>,
+    server: Option<PgClient>,
     of: Of,
     /// The file with a value that is too long for memory.
     staged: Option<File>,
@@ -134,7 +134,7 @@ struct Unanswered {
 }
 
 /// The reason why a command was not recorded.
-enum Failed {
+enum RecordFailure {
     /// A retry may succeed.
     Passing(Fault),
     /// The server was silent at COMMIT. A retry may succeed, but only one is made, because the server may be silent
@@ -146,9 +146,9 @@ enum Failed {
     Finally(WriteError),
 }
 
-impl From<WriteError> for Failed {
-    fn from(error: WriteError) -> Failed {
-        Failed::Finally(error)
+impl From<WriteError> for RecordFailure {
+    fn from(error: WriteError) -> RecordFailure {
+        RecordFailure::Finally(error)
     }
 }
 
@@ -158,7 +158,7 @@ impl PostgresStore {
     /// # Errors
     /// If the server does not answer, or the run does not exist.
     pub fn open(address: &Address, run: &str) -> Result<PostgresStore, WriteError> {
-        let server = Server::connect(address)?;
+        let server = PgClient::connect(address)?;
         if !schema::complete_for(&server, run)? {
             return Err(WriteError::not_found(
                 format!("there is no run {run} in {address}"),
@@ -178,7 +178,7 @@ impl PostgresStore {
     /// # Errors
     /// If the server does not answer, or refuses the request.
     pub fn open_agents(address: &Address, keeper: Keeper) -> Result<PostgresStore, WriteError> {
-        let server = Server::connect(address)?;
+        let server = PgClient::connect(address)?;
         schema::complete(&server)?;
         Ok(PostgresStore {
             address: address.clone(),
@@ -189,7 +189,7 @@ impl PostgresStore {
     }
 
     /// Sets the file with the bytes of a value that is too long for memory. The next commands copy these bytes for each
-    /// attachment with `Content::Staged`.
+    /// attachment with `ValueBytes::Staged`.
     pub fn stage(&mut self, file: File) {
         self.staged = Some(file);
     }
@@ -203,10 +203,10 @@ impl PostgresStore {
         self.of.run().unwrap_or_default()
     }
 
-    fn attempt(&mut self, work: Work<'_>) -> Result<(), Failed> {
+    fn attempt(&mut self, work: Work<'_>) -> Result<(), RecordFailure> {
         let server = match self.server.take() {
             Some(server) if !server.is_closed() => server,
-            _ => Server::connect(&self.address).map_err(Failed::Passing)?,
+            _ => PgClient::connect(&self.address).map_err(RecordFailure::Passing)?,
         };
         let done = self.in_transaction(&server, work);
         if let Ok(Some(unanswered)) = done {
@@ -227,22 +227,22 @@ impl PostgresStore {
     /// Records a command; returns its transaction if the server did not answer the COMMIT.
     fn in_transaction(
         &self,
-        server: &Server,
+        server: &PgClient,
         work: Work<'_>,
-    ) -> Result<Option<Unanswered>, Failed> {
+    ) -> Result<Option<Unanswered>, RecordFailure> {
         let failed = |lost: Lost| failed(&self.address, &lost);
         let token = self
             .lock(server)
             .map_err(|lost| match foreign::is_of_guard(&lost) {
-                true => Failed::Finally(foreign::refusal(server)),
+                true => RecordFailure::Finally(foreign::refusal(server)),
                 false => failed(lost),
             })?;
         let session = match self.run() {
             "" => None,
             run => Some(
                 shelf::read(server, run).map_err(|fault| match server.is_closed() {
-                    true => Failed::Passing(fault),
-                    false => Failed::Finally(fault.into()),
+                    true => RecordFailure::Passing(fault),
+                    false => RecordFailure::Finally(fault.into()),
                 })?,
             ),
         };
@@ -294,7 +294,7 @@ impl PostgresStore {
     }
 
     /// Begins a transaction, locks the run's row, and returns the transaction's token.
-    fn lock(&self, server: &Server) -> Result<String, Lost> {
+    fn lock(&self, server: &PgClient) -> Result<String, Lost> {
         let (lock, whose) = match &self.of {
             Of::Agents(_) | Of::Runs(_) => (LOCK_AGENTS, [self.of.key()]),
             Of::Run(run) => (LOCK, [text(&**run)]),
@@ -319,7 +319,11 @@ impl PostgresStore {
     }
 
     /// Calls `work` for the changes. Repeats the call until the transaction has reserved all ids that the changes use.
-    fn planned(&self, shelf: &PostgresShelf<'_>, work: Work<'_>) -> Result<Vec<Change>, Failed> {
+    fn planned(
+        &self,
+        shelf: &PostgresShelf<'_>,
+        work: Work<'_>,
+    ) -> Result<Vec<Change>, RecordFailure> {
         let none = Run::default();
         let session = shelf.session.as_ref();
         let run = session.map_or(&none, |session| session.run());
@@ -327,13 +331,13 @@ impl PostgresStore {
         let trace = session.map(|session| session.trace());
         let facts = Facts::of(shelf, Style::InPlace, Cow::Borrowed(run), listing, trace);
         let facts = facts.map_err(|fault| match shelf.server.is_closed() {
-            true => Failed::Passing(fault),
-            false => Failed::Finally(fault.into()),
+            true => RecordFailure::Passing(fault),
+            false => RecordFailure::Finally(fault.into()),
         })?;
         for _ in 0..TRIES {
             let changes = work(&facts).map_err(|error| match shelf.lost.take() {
                 Some(lost) if fault::is_passing(&lost) => failed(&self.address, &lost),
-                _ => Failed::Finally(error),
+                _ => RecordFailure::Finally(error),
             })?;
             let ids = changes.iter().filter_map(|change| match change {
                 Change::Execution(row) => Some(row.id),
@@ -359,43 +363,43 @@ impl PostgresStore {
             "{} was not written: in each attempt, another writer took the new ids first",
             self.address
         );
-        Err(Failed::Finally(
+        Err(RecordFailure::Finally(
             Fault::new(FaultKind::Busy, message)
                 .hint("try again")
                 .into(),
         ))
     }
 
-    fn send(&self, server: &Server, steps: &[Step<'_>]) -> Result<(), Failed> {
+    fn send(&self, server: &PgClient, steps: &[TransactionStep<'_>]) -> Result<(), RecordFailure> {
         sent(server, AT_ONCE, steps)
     }
 
     /// Writes an attachment, piece by piece.
-    fn attach(&self, server: &Server, file: &AttachmentFile) -> Result<(), Failed> {
+    fn attach(&self, server: &PgClient, file: &AttachmentFile) -> Result<(), RecordFailure> {
         let mut lost = None;
-        let mut write = |steps: &[Step<'_>]| {
+        let mut write = |steps: &[TransactionStep<'_>]| {
             self.send(server, steps).map_err(|failed| match failed {
-                Failed::Passing(fault) | Failed::Silent(fault) => {
-                    lost = Some(Failed::Passing(fault.clone()));
+                RecordFailure::Passing(fault) | RecordFailure::Silent(fault) => {
+                    lost = Some(RecordFailure::Passing(fault.clone()));
                     fault
                 }
-                Failed::Locked(fault) => {
-                    lost = Some(Failed::Locked(fault.clone()));
+                RecordFailure::Locked(fault) => {
+                    lost = Some(RecordFailure::Locked(fault.clone()));
                     fault
                 }
-                Failed::Finally(error) => {
+                RecordFailure::Finally(error) => {
                     let fault = Fault::new(FaultKind::Damaged, error.to_string());
-                    lost = Some(Failed::Finally(error));
+                    lost = Some(RecordFailure::Finally(error));
                     fault
                 }
             })
         };
         let written = apply::pieces(self.run(), file, self.staged.as_ref(), &mut write);
-        written.map_err(|fault| lost.unwrap_or_else(|| Failed::Finally(fault.into())))
+        written.map_err(|fault| lost.unwrap_or_else(|| RecordFailure::Finally(fault.into())))
     }
 
     /// Finds out whether a transaction with an unanswered COMMIT was recorded.
-    fn settle(&self, of: &Unanswered) -> Result<(), Failed> {
+    fn settle(&self, of: &Unanswered) -> Result<(), RecordFailure> {
         // Getting the lock proves that the old transaction has ended.
         let is_recorded = settled(&self.address, |server| {
             self.lock(server)?;
@@ -410,11 +414,11 @@ impl PostgresStore {
                 let fault = fault::unwritten(&self.address, &of.lost);
                 // Since the command was not recorded, a retry is possible, whatever the reason was.
                 Err(match of.lost {
-                    Lost::Silent => Failed::Silent(fault),
-                    _ => Failed::Passing(fault),
+                    Lost::Silent => RecordFailure::Silent(fault),
+                    _ => RecordFailure::Passing(fault),
                 })
             }
-            None => Err(Failed::Finally(
+            None => Err(RecordFailure::Finally(
                 fault::undecided(&self.address, &of.lost).into(),
             )),
         }
@@ -423,14 +427,22 @@ impl PostgresStore {
 
 /// Sends statements one after the other without waiting, and then checks all answers. Each statement may wait up to
 /// `lock` for a lock.
-fn sent(server: &Server, lock: Duration, steps: &[Step<'_>]) -> Result<(), Failed> {
+fn sent(
+    server: &PgClient,
+    lock: Duration,
+    steps: &[TransactionStep<'_>],
+) -> Result<(), RecordFailure> {
     let most = server.address().most;
-    if let Some(bytes) = steps.iter().map(Step::len).find(|len| *len > most) {
+    if let Some(bytes) = steps
+        .iter()
+        .map(TransactionStep::len)
+        .find(|len| *len > most)
+    {
         let message = format!(
             "{} was not written: a row has {bytes} bytes, and PostgreSQL accepts less than 1 GB",
             server.address()
         );
-        return Err(Failed::Finally(WriteError::refused(
+        return Err(RecordFailure::Finally(WriteError::refused(
             "not-storable",
             message,
             "keep the value in pieces as an attachment: `prosescope put NAME --file FILE`; or record the run in a file: `prosescope init --state sqlite`",
@@ -444,7 +456,7 @@ fn sent(server: &Server, lock: Duration, steps: &[Step<'_>]) -> Result<(), Faile
         let mut rows = std::pin::pin!(rows);
         let mut looked = Vec::new();
         while let Some(row) = rows.try_next().await? {
-            if let Some(Check::Row { .. }) = step.check {
+            if let Some(StepCheck::Row { .. }) = step.check {
                 looked.push(get::<Vec<Option<bool>>>(&row, 0)?);
             }
         }
@@ -459,15 +471,18 @@ fn sent(server: &Server, lock: Duration, steps: &[Step<'_>]) -> Result<(), Faile
         // The first error causes the errors of the following statements, so only the first one is reported.
         let (changed, looked) = match answer.map_err(|error| server.lost(error)) {
             Ok(answer) => answer,
-            Err(lost) if step.check == Some(Check::NoCode) && foreign::is_of_guard(&lost) => {
-                return Err(Failed::Finally(foreign::refusal(server)));
+            Err(lost) if step.check == Some(StepCheck::NoCode) && foreign::is_of_guard(&lost) => {
+                return Err(RecordFailure::Finally(foreign::refusal(server)));
             }
             Err(lost) => return Err(failed(server.address(), &lost)),
         };
-        if let Some(Check::Row { table, columns }) = &step.check
+        if let Some(StepCheck::Row { table, columns }) = &step.check
             && let Some(what) = differs(table, columns, &looked)
         {
-            return Err(Failed::Finally(foreign::otherwise(server.address(), &what)));
+            return Err(RecordFailure::Finally(foreign::otherwise(
+                server.address(),
+                &what,
+            )));
         }
         if let Some(wanted) = step.rows.filter(|wanted| *wanted != changed) {
             let wanted = match wanted {
@@ -480,7 +495,7 @@ fn sent(server: &Server, lock: Duration, steps: &[Step<'_>]) -> Result<(), Faile
             );
             let hint =
                 "look for rules, triggers and row security on the tables of the schema `openprose`";
-            return Err(Failed::Finally(
+            return Err(RecordFailure::Finally(
                 Fault::new(FaultKind::Damaged, message).hint(hint).into(),
             ));
         }
@@ -508,7 +523,7 @@ fn differs(table: &str, columns: &[&str], looked: &[Vec<Option<bool>>]) -> Optio
 ///
 /// # Errors
 /// The server's error.
-pub(crate) fn send(server: &Server, steps: &[Step<'_>]) -> Result<(), WriteError> {
+pub(crate) fn send(server: &PgClient, steps: &[TransactionStep<'_>]) -> Result<(), WriteError> {
     sent(server, LOCK_WAIT, steps).map_err(WriteError::from)
 }
 
@@ -517,18 +532,20 @@ pub(crate) fn failure(address: &Address, lost: &Lost) -> WriteError {
     failed(address, lost).into()
 }
 
-impl From<Failed> for WriteError {
-    fn from(failed: Failed) -> WriteError {
+impl From<RecordFailure> for WriteError {
+    fn from(failed: RecordFailure) -> WriteError {
         match failed {
-            Failed::Passing(fault) | Failed::Silent(fault) | Failed::Locked(fault) => fault.into(),
-            Failed::Finally(error) => error,
+            RecordFailure::Passing(fault)
+            | RecordFailure::Silent(fault)
+            | RecordFailure::Locked(fault) => fault.into(),
+            RecordFailure::Finally(error) => error,
         }
     }
 }
 
-fn failed(address: &Address, lost: &Lost) -> Failed {
+fn failed(address: &Address, lost: &Lost) -> RecordFailure {
     if let Some(what) = fault::not_storable(lost) {
-        return Failed::Finally(WriteError::refused(
+        return RecordFailure::Finally(WriteError::refused(
             "not-storable",
             format!("{address} was not written: {what}"),
             "PostgreSQL stores no NUL in a text, and no number outside the range of its column: change the value, or keep the run in files",
@@ -536,9 +553,9 @@ fn failed(address: &Address, lost: &Lost) -> Failed {
     }
     let fault = fault::unwritten(address, lost);
     match fault::is_passing(lost) {
-        true => Failed::Passing(fault),
-        false if fault::is_locked(lost) => Failed::Locked(fault),
-        false => Failed::Finally(fault.into()),
+        true => RecordFailure::Passing(fault),
+        false if fault::is_locked(lost) => RecordFailure::Locked(fault),
+        false => RecordFailure::Finally(fault.into()),
     }
 }
 
@@ -550,19 +567,21 @@ impl RunStore for PostgresStore {
             tries += 1;
             match self.attempt(work) {
                 Ok(()) => return Ok(()),
-                Err(Failed::Finally(error)) => return Err(error),
-                Err(Failed::Locked(fault)) if begun.elapsed() > LOCKED => {
+                Err(RecordFailure::Finally(error)) => return Err(error),
+                Err(RecordFailure::Locked(fault)) if begun.elapsed() > LOCKED => {
                     return Err(fault.into());
                 }
-                Err(Failed::Locked(_)) => {}
-                Err(Failed::Silent(fault)) if was_silent => return Err(fault.into()),
-                Err(Failed::Silent(_)) => was_silent = true,
-                Err(Failed::Passing(fault)) if tries == TRIES || begun.elapsed() > PATIENCE => {
+                Err(RecordFailure::Locked(_)) => {}
+                Err(RecordFailure::Silent(fault)) if was_silent => return Err(fault.into()),
+                Err(RecordFailure::Silent(_)) => was_silent = true,
+                Err(RecordFailure::Passing(fault))
+                    if tries == TRIES || begun.elapsed() > PATIENCE =>
+                {
                     return Err(fault.into());
                 }
                 // A deadlock does not repeat itself, because each of the two commands waits for a different time
                 // before its retry.
-                Err(Failed::Passing(_)) => {
+                Err(RecordFailure::Passing(_)) => {
                     let jitter = u64::from(std::process::id() % 13);
                     thread::sleep(Duration::from_millis(10 * u64::from(tries) + jitter));
                 }

@@ -1,7 +1,7 @@
 //! Prints the processor time for each kind of text: `cargo run --release -p prosescope-redact --example speed`.
 use prosescope_test_support::work::spent;
 
-use prosescope_redact::{Exact, Names, Remains, Rules, replace, rules, shape};
+use prosescope_redact::{Exact, Remains, Rules, SecretNames, replace, rules, shape};
 
 fn main() {
     let (all, built) = spent(Rules::new);
@@ -28,7 +28,7 @@ fn main() {
         .expect("a boundary");
     sources.truncate(to);
     let time = |what: &str, all: &Rules, text: &str| {
-        let mut names = Names::new();
+        let mut names = SecretNames::new();
         let (hits, scanned) = spent(|| all.scan(text, &mut names));
         let (out, replaced) = spent(|| replace(text, &hits));
         println!(
@@ -77,14 +77,14 @@ fn main() {
         let keywords = rule.keywords.iter().cloned();
         for text in keywords.chain(shapes.clone()).chain(cut) {
             let repeated = text.repeat(100_000 / text.len().max(1));
-            let (_, spent) = spent(|| all.scan(&repeated, &mut Names::new()));
+            let (_, spent) = spent(|| all.scan(&repeated, &mut SecretNames::new()));
             slow.push((spent, &rule.id, text));
         }
     }
     slow.sort();
     for (_, id, text) in slow.iter().rev().take(40) {
         let repeated = text.repeat(1_000_000 / text.len().max(1));
-        let (hits, spent) = spent(|| all.scan(&repeated, &mut Names::new()));
+        let (hits, spent) = spent(|| all.scan(&repeated, &mut SecretNames::new()));
         println!(
             "{spent:?} for 1 MB of {id}, {} hits: {text:.60?}",
             hits.len()

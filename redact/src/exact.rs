@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::rule::Kind;
+use crate::rule::RuleKind;
 use crate::words::names_secret;
 
 /// The smallest length of an exact value in characters, unless the user named the value. A shorter value (`USER=mm`)
@@ -14,7 +14,7 @@ pub const SHORTEST: usize = 8;
 pub struct Exact {
     pub(crate) value: String,
     pub(crate) stem: String,
-    pub(crate) kind: Kind,
+    pub(crate) kind: RuleKind,
     pub(crate) word: bool,
     pub(crate) asked: bool,
     /// The id of the rule that first found the value; `None` if no rule found it.
@@ -28,7 +28,7 @@ impl Exact {
         Exact {
             value: value.to_owned(),
             stem: stem(name),
-            kind: Kind::Secret,
+            kind: RuleKind::Secret,
             word: false,
             asked: false,
             rule: None,
@@ -38,7 +38,7 @@ impl Exact {
     /// Creates an exact value for personal data, such as a user or host name; it is replaced only as a whole word.
     pub fn personal(name: &str, value: &str) -> Self {
         Exact {
-            kind: Kind::Personal,
+            kind: RuleKind::Personal,
             word: true,
             ..Self::secret(name, value)
         }

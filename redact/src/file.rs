@@ -6,11 +6,11 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use crate::exact::ASKED;
-use crate::merge::Raw;
-use crate::pattern::{self, Refused};
+use crate::merge::RawHit;
+use crate::pattern::{self, RejectedPattern};
 use crate::rule::Rule;
 use crate::shape;
-use crate::table::Table;
+use crate::table::RuleTable;
 
 /// The longest file that is read, in bytes.
 pub const LONGEST_FILE: u64 = 256 << 10;
@@ -28,10 +28,10 @@ pub struct WrongFile {
 }
 
 /// Parses the rules of a file and tests them. `taken` contains the ids of other rules.
-pub(crate) fn read(bytes: &[u8], taken: &BTreeSet<&str>) -> Result<Table, WrongFile> {
+pub(crate) fn read(bytes: &[u8], taken: &BTreeSet<&str>) -> Result<RuleTable, WrongFile> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
-    struct File {
+    struct RulesFile {
         rule: Vec<Spanned<toml::Table>>,
     }
     let wrong = |at: usize, rule: Option<&str>, what: String| WrongFile {
@@ -50,7 +50,7 @@ pub(crate) fn read(bytes: &[u8], taken: &BTreeSet<&str>) -> Result<Table, WrongF
         let what = "the file is not UTF-8 text. Next: save the file as UTF-8";
         wrong(error.valid_up_to(), None, what.to_owned())
     })?;
-    let file: File = toml::from_str(text).map_err(|error| {
+    let file: RulesFile = toml::from_str(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
         let why = error.message();
         let what = format!("{why}. Next: correct this line; each rule begins with [[rule]]");
@@ -82,7 +82,7 @@ pub(crate) fn read(bytes: &[u8], taken: &BTreeSet<&str>) -> Result<Table, WrongF
         rules.push(rule);
         places.push(at);
     }
-    let table = Table::new(rules);
+    let table = RuleTable::new(rules);
     for (rule, at) in table.rules.iter().zip(places) {
         table
             .test(rule)
@@ -124,7 +124,7 @@ impl Rule {
         Err(refusal.to_owned())
     }
 
-    fn compiles(&self, pattern: &str) -> Result<(), Refused> {
+    fn compiles(&self, pattern: &str) -> Result<(), RejectedPattern> {
         pattern::unless_empty(pattern::compile(pattern, pattern::OF_RULE)?)?;
         for except in &self.except {
             pattern::compile(except, pattern::OF_RULE)?;
@@ -133,7 +133,7 @@ impl Rule {
     }
 }
 
-impl Table {
+impl RuleTable {
     /// Tests a rule of this table by its examples. The error contains the next step.
     fn test(&self, rule: &Rule) -> Result<(), String> {
         let found = rule.found.iter().zip(1..).map(|of| ("found", of));
@@ -146,7 +146,7 @@ impl Table {
             let text = expected.replace(['⟦', '⟧'], "");
             let hits = self.find(&text, &BTreeSet::new());
             let finds = match hits.into_iter().find(|hit| hit.rule == rule.id) {
-                Some(Raw { range, .. }) => {
+                Some(RawHit { range, .. }) => {
                     let (before, after) = (&text[..range.start], &text[range.end..]);
                     format!("{before}⟦{}⟧{after}", &text[range])
                 }

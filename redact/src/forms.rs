@@ -3,7 +3,7 @@
 const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /// A form in which a text can contain a value.
-pub(crate) struct Form {
+pub(crate) struct ValueForm {
     /// The form's name in reports.
     pub(crate) name: &'static str,
     /// The bytes to search for.
@@ -13,7 +13,7 @@ pub(crate) struct Form {
 }
 
 /// Returns the different forms of a value, the value itself first. `wide` adds UTF-16.
-pub(crate) fn forms(value: &str, wide: bool) -> Vec<Form> {
+pub(crate) fn forms(value: &str, wide: bool) -> Vec<ValueForm> {
     let mut forms = vec![form("plain", value.as_bytes().to_vec())];
     for alignment in 0..3 {
         if let Some((bytes, partial)) = base64(value.as_bytes(), alignment) {
@@ -25,12 +25,12 @@ pub(crate) fn forms(value: &str, wide: bool) -> Vec<Form> {
                     other => *other,
                 })
                 .collect();
-            forms.push(Form {
+            forms.push(ValueForm {
                 name: "base64",
                 bytes,
                 partial,
             });
-            forms.push(Form {
+            forms.push(ValueForm {
                 name: "base64",
                 bytes: url,
                 partial,
@@ -66,7 +66,7 @@ pub(crate) fn forms(value: &str, wide: bool) -> Vec<Form> {
             value.encode_utf16().flat_map(u16::to_be_bytes).collect(),
         ));
     }
-    let mut kept: Vec<Form> = Vec::new();
+    let mut kept: Vec<ValueForm> = Vec::new();
     for form in forms {
         if !form.bytes.is_empty() && !kept.iter().any(|kept| kept.bytes == form.bytes) {
             kept.push(form);
@@ -75,8 +75,8 @@ pub(crate) fn forms(value: &str, wide: bool) -> Vec<Form> {
     kept
 }
 
-fn form(name: &'static str, bytes: Vec<u8>) -> Form {
-    Form {
+fn form(name: &'static str, bytes: Vec<u8>) -> ValueForm {
+    ValueForm {
         name,
         bytes,
         partial: (false, false),

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::rule::Kind;
+use crate::rule::RuleKind;
 
 /// One place in one text to replace.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub struct Hit {
     /// The id of the rule that found the hit; `exact` for an exact value, `pattern` for a user's pattern.
     pub rule: String,
     /// Whether the hit is a secret or personal data.
-    pub kind: Kind,
+    pub kind: RuleKind,
     /// The secret's name in the whole file, without brackets: `github-token #1`.
     pub name: String,
     /// The form of an exact value at this place: `plain`, `base64`, …

@@ -1,8 +1,9 @@
 //! Finds secrets in texts and replaces them. Does no I/O: a caller passes texts, and gets hits and redacted texts.
 //!
-//! - [`Rules`] contains the rules of one share: the table of `rules.toml` ([`rules`]), the user's own rules and patterns,
-//!   exact values ([`Exact`], [`variables`]), and exceptions.
-//! - [`Rules::scan`] returns the [`Hit`]s of one text, named by [`Names`]; [`replace`] returns the text without them.
+//! - [`Rules`] contains the rules of one share: the table of `rules.toml` ([`rules`]), the user's own rules and
+//!   patterns, exact values ([`Exact`], [`variables`]), and exceptions.
+//! - [`Rules::scan`] returns the [`Hit`]s of one text, named by [`SecretNames`]; [`replace`] returns the text without
+//!   them.
 //! - [`Remains`] searches the bytes of the written file for every secret that was replaced.
 //! - [`Rules::learn`] adds the secrets found so far as exact values, so that a second scan also finds them bare,
 //!   encoded or split. Redacting a file takes four steps: scan all texts, learn, scan them again and replace, search
@@ -53,10 +54,10 @@ pub use exact::{ASKED, Exact, SHORTEST, Variable, variables};
 pub use file::{LONGEST_FILE, WrongFile};
 pub use hints::hints;
 pub use hit::{Hit, replace, surroundings};
-pub use names::Names;
-pub use pattern::Refused;
-pub use remains::{Place, Remains};
-pub use rule::{Kind, Rule};
+pub use names::SecretNames;
+pub use pattern::RejectedPattern;
+pub use remains::{RemainingSecret, Remains};
+pub use rule::{Rule, RuleKind};
 pub use scan::Rules;
 pub use table::rules;
 pub use words::names_secret;

@@ -5,15 +5,15 @@ use std::ops::Range;
 
 use crate::hit::floor;
 use crate::plausible;
-use crate::rule::Kind;
+use crate::rule::RuleKind;
 
 /// A hit of a rule or a value, before overlapping hits are merged.
 #[derive(Clone)]
-pub(crate) struct Raw<'a> {
+pub(crate) struct RawHit<'a> {
     pub(crate) range: Range<usize>,
     pub(crate) rule: &'a str,
     pub(crate) stem: &'a str,
-    pub(crate) kind: Kind,
+    pub(crate) kind: RuleKind,
     pub(crate) rank: u8,
     pub(crate) form: &'static str,
     /// The exact value that was found; `None` if the secret is the text at `range`.
@@ -22,10 +22,10 @@ pub(crate) struct Raw<'a> {
 
 /// Merges overlapping hits. The merged hit covers all their ranges. Its name is that of the preferred hit: a secret
 /// before personal data, then the longest hit, then the highest rank.
-pub(crate) fn merged<'a>(text: &str, raws: &[Raw<'a>]) -> Vec<Raw<'a>> {
+pub(crate) fn merged<'a>(text: &str, raws: &[RawHit<'a>]) -> Vec<RawHit<'a>> {
     let mut raws = raws.to_vec();
     raws.sort_by_key(|raw| (raw.range.start, Reverse(raw.range.end), Reverse(raw.rank)));
-    let mut merged: Vec<Raw<'a>> = Vec::new();
+    let mut merged: Vec<RawHit<'a>> = Vec::new();
     // The length of the hit whose name the merged hit gets.
     let mut winner = 0;
     for raw in raws {
@@ -59,7 +59,7 @@ pub(crate) fn merged<'a>(text: &str, raws: &[Raw<'a>]) -> Vec<Raw<'a>> {
 
 /// Replaces each place by `[x #1]`. Returns the new text and, for each replacement, its start and end in the new text
 /// and the end of the replaced place in the old text.
-pub(crate) fn without(text: &str, places: &[Raw<'_>]) -> (String, Vec<[usize; 3]>) {
+pub(crate) fn without(text: &str, places: &[RawHit<'_>]) -> (String, Vec<[usize; 3]>) {
     const PLACEHOLDER: &str = "[x #1]";
     let (mut rest, mut cuts, mut at) = (String::with_capacity(text.len()), Vec::new(), 0);
     for place in places {

@@ -6,29 +6,29 @@ use std::fmt;
 /// The name of each secret: equal secrets get equal names, numbered in order of appearance, so that a trace stays
 /// understandable.
 ///
-/// One `Names` serves all texts of one shared file, in the order in which a reader meets them. The struct contains the
-/// secrets themselves, so it must never be written; its `Debug` prints only names.
+/// One `SecretNames` serves all texts of one shared file, in the order in which a reader meets them. The struct
+/// contains the secrets themselves, so it must never be written; its `Debug` prints only names.
 #[derive(Default, Clone)]
-pub struct Names {
-    by_secret: BTreeMap<String, Named>,
+pub struct SecretNames {
+    by_secret: BTreeMap<String, SecretName>,
     counts: BTreeMap<String, usize>,
 }
 
 #[derive(Clone)]
-struct Named {
+struct SecretName {
     stem: String,
     number: usize,
     replaced: bool,
     kept: bool,
 }
 
-impl Named {
+impl SecretName {
     fn name(&self) -> String {
         format!("{} #{}", self.stem, self.number)
     }
 }
 
-impl Names {
+impl SecretNames {
     /// Returns an empty set of names.
     pub fn new() -> Self {
         Self::default()
@@ -41,7 +41,7 @@ impl Names {
         }
         let count = self.counts.entry(stem.to_owned()).or_default();
         *count += 1;
-        let named = Named {
+        let named = SecretName {
             stem: stem.to_owned(),
             number: *count,
             replaced: false,
@@ -84,10 +84,10 @@ impl Names {
     }
 }
 
-impl fmt::Debug for Names {
+impl fmt::Debug for SecretNames {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set()
-            .entries(self.by_secret.values().map(Named::name))
+            .entries(self.by_secret.values().map(SecretName::name))
             .finish()
     }
 }

@@ -7,20 +7,20 @@ use aho_corasick::nfa::contiguous::NFA;
 use aho_corasick::{Anchored, Input};
 
 use crate::exact::SHORTEST;
-use crate::forms::{Form, forms};
+use crate::forms::{ValueForm, forms};
 
 /// The forms of a set of values, prepared for searching.
 pub(crate) struct Needles {
     automaton: Option<NFA>,
     /// The index of the value and the form, for each pattern of the automaton.
-    owners: Vec<(usize, Form)>,
+    owners: Vec<(usize, ValueForm)>,
     /// Whether a value counts only as a whole word, for each value.
     words: Vec<bool>,
 }
 
 /// A place that contains a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct NeedleMatch {
     pub(crate) range: Range<usize>,
     pub(crate) value: usize,
     pub(crate) form: &'static str,
@@ -53,12 +53,16 @@ impl Needles {
 
     /// Returns the places that contain a value: first those of unsplit values, then those of split ones, each in order
     /// of their ends. Overlapping places of one value are merged. The search stops as soon as `enough` returns true.
-    pub(crate) fn find(&self, text: &[u8], enough: &mut dyn FnMut(&Found) -> bool) -> Vec<Found> {
+    pub(crate) fn find(
+        &self,
+        text: &[u8],
+        enough: &mut dyn FnMut(&NeedleMatch) -> bool,
+    ) -> Vec<NeedleMatch> {
         let mut found = Vec::new();
         if self.pass(text, &mut found, None, enough) {
             return found;
         }
-        let squeezed = Squeezed::of(text);
+        let squeezed = SqueezedText::of(text);
         if !squeezed.cuts.is_empty() {
             self.pass(&squeezed.bytes, &mut found, Some(&squeezed), enough);
         }
@@ -69,9 +73,9 @@ impl Needles {
     fn pass(
         &self,
         text: &[u8],
-        found: &mut Vec<Found>,
-        squeezed: Option<&Squeezed>,
-        enough: &mut dyn FnMut(&Found) -> bool,
+        found: &mut Vec<NeedleMatch>,
+        squeezed: Option<&SqueezedText>,
+        enough: &mut dyn FnMut(&NeedleMatch) -> bool,
     ) -> bool {
         let Some(automaton) = &self.automaton else {
             return false;
@@ -120,7 +124,7 @@ impl Needles {
                     last.range.end = last.range.end.max(range.end);
                 }
                 _ => {
-                    found.push(Found {
+                    found.push(NeedleMatch {
                         range,
                         value: *value,
                         form: form.name,
@@ -146,15 +150,15 @@ fn whole(text: &[u8], range: &Range<usize>) -> bool {
 }
 
 /// A text without its line breaks, the blanks around them, and their escapes (`\n` as two characters).
-struct Squeezed {
+struct SqueezedText {
     bytes: Vec<u8>,
     /// For each omission, its position in `bytes` and the number of bytes omitted up to this position.
     cuts: Vec<(usize, usize)>,
 }
 
-impl Squeezed {
+impl SqueezedText {
     fn of(text: &[u8]) -> Self {
-        let mut squeezed = Squeezed {
+        let mut squeezed = SqueezedText {
             bytes: Vec::with_capacity(text.len()),
             cuts: Vec::new(),
         };

@@ -14,7 +14,7 @@ pub(crate) const OF_RULE: usize = 1024;
 
 /// The reason why a pattern or an exact value is rejected, and what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
+pub enum RejectedPattern {
     /// The pattern is not a regular expression.
     #[error(
         "the pattern is not a regular expression: {0}. Next: correct the pattern, or write the text itself without slashes"
@@ -39,22 +39,22 @@ pub enum Refused {
 }
 
 /// Compiles a pattern of at most this number of steps.
-pub(crate) fn compile(pattern: &str, steps: usize) -> Result<Regex, Refused> {
+pub(crate) fn compile(pattern: &str, steps: usize) -> Result<Regex, RejectedPattern> {
     if pattern.len() > LONGEST {
-        return Err(Refused::TooLarge(steps));
+        return Err(RejectedPattern::TooLarge(steps));
     }
     let mut builder = RegexBuilder::new(pattern);
     let built = builder.size_limit(steps * STEP).nest_limit(50).build();
     built.map_err(|e| match e.to_string() {
-        why if why.contains("size") => Refused::TooLarge(steps),
-        why => Refused::NoPattern(why),
+        why if why.contains("size") => RejectedPattern::TooLarge(steps),
+        why => RejectedPattern::NoPattern(why),
     })
 }
 
 /// Returns the pattern unless it matches the empty text.
-pub(crate) fn unless_empty(pattern: Regex) -> Result<Regex, Refused> {
+pub(crate) fn unless_empty(pattern: Regex) -> Result<Regex, RejectedPattern> {
     match pattern.is_match("") {
-        true => Err(Refused::Empty),
+        true => Err(RejectedPattern::Empty),
         false => Ok(pattern),
     }
 }

@@ -71,7 +71,7 @@ const ORDINARY: [&str; 34] = [
 /// How plausible the match of a pattern must be. `rules.toml` names the checks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Check {
+pub(crate) enum PlausibilityCheck {
     /// Rejects a token that looks like an example: few different characters, `EXAMPLE`, `xxxxxx`, a replacement.
     #[default]
     Token,
@@ -81,19 +81,19 @@ pub(crate) enum Check {
     Any,
 }
 
-impl Check {
+impl PlausibilityCheck {
     pub(crate) fn accepts(self, value: &str) -> bool {
         match self {
-            Check::Token => {
+            PlausibilityCheck::Token => {
                 distinct(value) >= 8
                     && !value.contains("EXAMPLE")
                     && !value.to_ascii_lowercase().contains("xxxxxx")
                     && !marked(value)
             }
-            Check::Value => !placeholder(value),
+            PlausibilityCheck::Value => !placeholder(value),
             // A `!` can end a sentence.
-            Check::Random => random(value.trim_end_matches('!')),
-            Check::Any => true,
+            PlausibilityCheck::Random => random(value.trim_end_matches('!')),
+            PlausibilityCheck::Any => true,
         }
     }
 }

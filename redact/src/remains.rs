@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::exact::SHORTEST;
-use crate::names::Names;
+use crate::names::SecretNames;
 use crate::needles::Needles;
 use crate::plausible;
 
@@ -18,7 +18,7 @@ pub struct Remains {
 
 /// A place that still contains a secret. Its fields contain the secret's name, never the secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct RemainingSecret {
     /// The range of bytes that contains the secret.
     pub range: Range<usize>,
     /// The secret's name: `github-token #1`.
@@ -30,7 +30,7 @@ pub struct Place {
 impl Remains {
     /// Prepares a search for every replaced secret of at least [`SHORTEST`] characters. Shorter secrets also occur by
     /// chance; a scan with the rules finds the short secrets that remain.
-    pub fn of(names: &Names) -> Self {
+    pub fn of(names: &SecretNames) -> Self {
         Self::new(
             names
                 .replacements()
@@ -49,7 +49,7 @@ impl Remains {
     }
 
     /// Returns the first place that contains one of the secrets.
-    pub fn search(&self, bytes: &[u8]) -> Option<Place> {
+    pub fn search(&self, bytes: &[u8]) -> Option<RemainingSecret> {
         let mut first = None;
         self.needles.find(bytes, &mut |found| {
             // The name in a replacement, such as `token`, can itself be a secret, so replacements are skipped.
@@ -65,7 +65,7 @@ impl Remains {
             });
             if !marker {
                 let name = self.names.get(found.value).cloned().unwrap_or_default();
-                first = Some(Place {
+                first = Some(RemainingSecret {
                     range: found.range.clone(),
                     name,
                     form: found.form,

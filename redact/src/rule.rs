@@ -6,13 +6,13 @@ use regex_lite::Regex;
 use serde::Deserialize;
 
 use crate::find::Find;
-use crate::pattern::{self, Refused};
-use crate::plausible::Check;
+use crate::pattern::{self, RejectedPattern};
+use crate::plausible::PlausibilityCheck;
 
 /// The kind of data that a rule finds. One option keeps all personal data; secrets are kept one by one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum RuleKind {
     /// A secret, which grants access to something: a token, a key, a password.
     #[default]
     Secret,
@@ -20,12 +20,12 @@ pub enum Kind {
     Personal,
 }
 
-impl Kind {
+impl RuleKind {
     /// Returns the kind's name in reports: `secret` or `personal`.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Secret => "secret",
-            Kind::Personal => "personal",
+            RuleKind::Secret => "secret",
+            RuleKind::Personal => "personal",
         }
     }
 }
@@ -43,7 +43,7 @@ pub struct Rule {
     pub title: String,
     /// Whether the rule finds secrets or personal data.
     #[serde(default)]
-    pub kind: Kind,
+    pub kind: RuleKind,
     /// The rule applies only to a text that contains one of these keywords, in any case.
     pub keywords: Vec<String>,
     pub(crate) pattern: Option<String>,
@@ -51,9 +51,9 @@ pub struct Rule {
     /// The distances in bytes from the keyword back to where a match may begin, the largest first.
     #[serde(default = "at_keyword")]
     pub(crate) before: Vec<usize>,
-    pub(crate) word: Option<Word>,
+    pub(crate) word: Option<WordEdge>,
     #[serde(default)]
-    check: Check,
+    check: PlausibilityCheck,
     #[serde(default)]
     pub(crate) except: Vec<String>,
     /// The shapes of texts in which the rule finds something. The part between `⟦` and `⟧`, or else the whole text,
@@ -62,13 +62,13 @@ pub struct Rule {
     /// The shapes of similar texts in which the rule finds nothing.
     pub kept: Vec<String>,
     #[serde(skip)]
-    compiled: OnceLock<Option<Compiled>>,
+    compiled: OnceLock<Option<CompiledRule>>,
 }
 
 /// Where a letter, digit or `_` may not adjoin a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Word {
+pub(crate) enum WordEdge {
     /// Before the match.
     Start,
     /// Before and after the match.
@@ -81,7 +81,7 @@ fn at_keyword() -> Vec<usize> {
 
 /// The compiled expressions of a rule.
 #[derive(Debug)]
-pub(crate) struct Compiled {
+pub(crate) struct CompiledRule {
     /// The pattern, anchored at the beginning of a text.
     pub(crate) pattern: Regex,
     except: Option<Regex>,
@@ -99,10 +99,10 @@ impl Rule {
     }
 
     /// Compiles the expressions of a rule with a pattern.
-    pub(crate) fn compile(&self, pattern: &str) -> Result<Compiled, Refused> {
+    pub(crate) fn compile(&self, pattern: &str) -> Result<CompiledRule, RejectedPattern> {
         let any = self.except.iter().map(|except| format!("(?:{except})"));
         let any = any.collect::<Vec<_>>().join("|");
-        Ok(Compiled {
+        Ok(CompiledRule {
             pattern: pattern::compile(&format!("^(?:{pattern})"), pattern::OF_RULE)?,
             except: match self.except.is_empty() {
                 true => None,
@@ -112,7 +112,7 @@ impl Rule {
     }
 
     /// Returns the expressions, compiled by the first call; `None` if the rule has no valid pattern.
-    pub(crate) fn compiled(&self) -> Option<&Compiled> {
+    pub(crate) fn compiled(&self) -> Option<&CompiledRule> {
         let compile = || self.compile(self.pattern.as_deref()?).ok();
         self.compiled.get_or_init(compile).as_ref()
     }

@@ -10,12 +10,12 @@ use crate::exact::{ASKED, Exact};
 #[cfg(not(target_arch = "wasm32"))]
 use crate::file::{self, WrongFile};
 use crate::hit::Hit;
-use crate::merge::{Raw, back, inside_marker, merged, without};
-use crate::names::Names;
+use crate::merge::{RawHit, back, inside_marker, merged, without};
+use crate::names::SecretNames;
 use crate::needles::Needles;
-use crate::pattern::{self, Refused};
-use crate::rule::{Kind, Rule};
-use crate::table::{BUILT_IN, Table};
+use crate::pattern::{self, RejectedPattern};
+use crate::rule::{Rule, RuleKind};
+use crate::table::{BUILT_IN, RuleTable};
 
 /// The most times that a text with hits is scanned again.
 const ROUNDS: usize = 4;
@@ -34,7 +34,7 @@ const ROUNDS: usize = 4;
 pub struct Rules {
     off: BTreeSet<String>,
     /// The rules of the user's files.
-    added: Vec<Table>,
+    added: Vec<RuleTable>,
     exact: Vec<Exact>,
     needles: OnceLock<Needles>,
     patterns: Vec<Regex>,
@@ -68,7 +68,7 @@ impl Rules {
     }
 
     /// Switches off all rules of a kind; exact values are still replaced.
-    pub fn without(mut self, kind: Kind) -> Self {
+    pub fn without(mut self, kind: RuleKind) -> Self {
         let of_kind = self.rules().filter(|rule| rule.kind == kind);
         let ids: Vec<_> = of_kind.map(|rule| rule.id.clone()).collect();
         self.off.extend(ids);
@@ -87,10 +87,10 @@ impl Rules {
     /// Adds a value to replace wherever it occurs.
     ///
     /// # Errors
-    /// [`Refused::TooShort`] if the value is too short and the user did not name it.
-    pub fn exact(&mut self, exact: Exact) -> Result<(), Refused> {
+    /// [`RejectedPattern::TooShort`] if the value is too short and the user did not name it.
+    pub fn exact(&mut self, exact: Exact) -> Result<(), RejectedPattern> {
         if !exact.usable() {
-            return Err(Refused::TooShort);
+            return Err(RejectedPattern::TooShort);
         }
         if !self.exact.iter().any(|known| known.value == exact.value) {
             self.exact.push(exact);
@@ -102,8 +102,8 @@ impl Rules {
     /// Adds a text or, between slashes, a regular expression that the user named.
     ///
     /// # Errors
-    /// [`Refused`] if the text or the pattern cannot be used.
-    pub fn asked(&mut self, text: &str) -> Result<(), Refused> {
+    /// [`RejectedPattern`] if the text or the pattern cannot be used.
+    pub fn asked(&mut self, text: &str) -> Result<(), RejectedPattern> {
         match text
             .strip_prefix('/')
             .and_then(|rest| rest.strip_suffix('/'))
@@ -139,11 +139,11 @@ impl Rules {
 
     /// Adds every secret that was replaced so far as an exact value, so that the next scan also finds it bare,
     /// encoded and split. Skips personal data and secrets shorter than [`crate::SHORTEST`].
-    pub fn learn(&mut self, names: &Names) {
+    pub fn learn(&mut self, names: &SecretNames) {
         for (secret, name) in names.replacements() {
             let stem = name.split(" #").next().unwrap_or_default();
             let rule = self.rules().find(|rule| rule.id == stem);
-            if rule.is_none_or(|rule| rule.kind == Kind::Secret) {
+            if rule.is_none_or(|rule| rule.kind == RuleKind::Secret) {
                 let known = Exact {
                     rule: rule.map(|rule| rule.id.clone()),
                     ..Exact::secret(stem, secret)
@@ -156,12 +156,12 @@ impl Rules {
     /// Returns the hits of this text, in order, without overlaps.
     ///
     /// Takes time proportional to the length of the text. Pass the same `names` for all texts of a file.
-    pub fn scan(&self, text: &str, names: &mut Names) -> Vec<Hit> {
+    pub fn scan(&self, text: &str, names: &mut SecretNames) -> Vec<Hit> {
         self.scan_at("", text, names)
     }
 
     /// Scans a text like [`Rules::scan`]. `place` names the cell or file of the text, for [`Rules::keep_place`].
-    pub fn scan_at(&self, place: &str, text: &str, names: &mut Names) -> Vec<Hit> {
+    pub fn scan_at(&self, place: &str, text: &str, names: &mut SecretNames) -> Vec<Hit> {
         let mut raws = self.once(text);
         let mut places = merged(text, &raws);
         // A second secret directly beside the first is recognised only after the first is replaced. Scanning again
@@ -179,7 +179,7 @@ impl Rules {
             if more.is_empty() {
                 break;
             }
-            raws.extend(more.into_iter().map(|raw| Raw {
+            raws.extend(more.into_iter().map(|raw| RawHit {
                 range: back(&cuts, raw.range.start)..back(&cuts, raw.range.end),
                 ..raw
             }));
@@ -189,7 +189,7 @@ impl Rules {
     }
 
     /// Returns the hits of each rule, value and pattern in one pass.
-    fn once<'a>(&'a self, text: &str) -> Vec<Raw<'a>> {
+    fn once<'a>(&'a self, text: &str) -> Vec<RawHit<'a>> {
         let mut raws = BUILT_IN.find(text, &self.off);
         for table in &self.added {
             raws.extend(table.find(text, &self.off));
@@ -199,11 +199,11 @@ impl Rules {
             let found = pattern
                 .find_iter(text)
                 .filter(|found| !found.range().is_empty());
-            raws.extend(found.map(|found| Raw {
+            raws.extend(found.map(|found| RawHit {
                 range: found.range(),
                 rule: "pattern",
                 stem: ASKED,
-                kind: Kind::Secret,
+                kind: RuleKind::Secret,
                 rank: 4,
                 form: "plain",
                 value: None,
@@ -216,7 +216,13 @@ impl Rules {
         raws
     }
 
-    fn named(&self, place: &str, text: &str, raws: Vec<Raw<'_>>, names: &mut Names) -> Vec<Hit> {
+    fn named(
+        &self,
+        place: &str,
+        text: &str,
+        raws: Vec<RawHit<'_>>,
+        names: &mut SecretNames,
+    ) -> Vec<Hit> {
         let mut hits = Vec::new();
         for raw in raws {
             let secret = raw.value.unwrap_or(&text[raw.range.clone()]);
@@ -241,7 +247,7 @@ impl Rules {
         hits
     }
 
-    fn by_values<'a>(&'a self, text: &str, raws: &mut Vec<Raw<'a>>) {
+    fn by_values<'a>(&'a self, text: &str, raws: &mut Vec<RawHit<'a>>) {
         if self.exact.is_empty() {
             return;
         }
@@ -255,7 +261,7 @@ impl Rules {
         });
         for found in needles.find(text.as_bytes(), &mut |_| false) {
             let exact = &self.exact[found.value];
-            raws.push(Raw {
+            raws.push(RawHit {
                 range: found.range,
                 rule: exact.rule.as_deref().unwrap_or("exact"),
                 stem: &exact.stem,

@@ -11,8 +11,8 @@ use regex_lite::Regex;
 use serde::Deserialize;
 
 use crate::hit::floor;
-use crate::merge::Raw;
-use crate::rule::{Rule, Word};
+use crate::merge::RawHit;
+use crate::rule::{Rule, WordEdge};
 
 /// The number of bytes after a keyword that a pattern searches. A longer token extends over all following base64
 /// characters.
@@ -23,15 +23,15 @@ const STEPS_A_BYTE: usize = 8;
 const STEPS: usize = 256 << 10;
 
 /// The built-in rules. All callers share them, and each pattern is compiled when its keyword first occurs.
-pub(crate) static BUILT_IN: LazyLock<Table> = LazyLock::new(|| {
+pub(crate) static BUILT_IN: LazyLock<RuleTable> = LazyLock::new(|| {
     #[derive(Deserialize)]
-    struct File {
+    struct ParsedRules {
         rule: Vec<Rule>,
     }
     // `build.rs` writes this file from `rules.toml`.
     let text = include_str!(concat!(env!("OUT_DIR"), "/rules.json"));
-    let file: File = serde_json::from_str(text).expect("the tests parse this file");
-    Table::new(file.rule)
+    let file: ParsedRules = serde_json::from_str(text).expect("the tests parse this file");
+    RuleTable::new(file.rule)
 });
 
 /// Returns every built-in rule, in the order of `rules.toml`.
@@ -40,14 +40,14 @@ pub fn rules() -> impl Iterator<Item = &'static Rule> {
 }
 
 /// Rules and the automaton of their keywords.
-pub(crate) struct Table {
+pub(crate) struct RuleTable {
     pub(crate) rules: Vec<Rule>,
     prefilter: Option<NFA>,
     /// For each keyword, the indices of its rules.
     owners: Vec<Vec<usize>>,
 }
 
-impl Table {
+impl RuleTable {
     pub(crate) fn new(rules: Vec<Rule>) -> Self {
         let mut owners: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (index, rule) in rules.iter().enumerate() {
@@ -58,7 +58,7 @@ impl Table {
         }
         let mut builder = NFA::builder();
         let builder = builder.ascii_case_insensitive(true).prefilter(false);
-        Table {
+        RuleTable {
             prefilter: builder.build(owners.keys()).ok(),
             owners: owners.into_values().collect(),
             rules,
@@ -66,7 +66,7 @@ impl Table {
     }
 
     /// Returns the hits of all rules except those that are switched off.
-    pub(crate) fn find(&self, text: &str, off: &BTreeSet<String>) -> Vec<Raw<'_>> {
+    pub(crate) fn find(&self, text: &str, off: &BTreeSet<String>) -> Vec<RawHit<'_>> {
         let mut raws = Vec::new();
         let Some(prefilter) = &self.prefilter else {
             return raws;
@@ -104,7 +104,7 @@ impl Table {
                 };
                 done[*index] = range.end;
                 if rule.accepts(&text[range.clone()]) {
-                    raws.push(Raw {
+                    raws.push(RawHit {
                         range,
                         rule: &rule.id,
                         stem: &rule.id,
@@ -159,7 +159,7 @@ impl Rule {
         }
         let behind = text.as_bytes().get(end);
         let cut = behind.is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
-        (self.word != Some(Word::Whole) || !cut).then_some(from + found.start..end)
+        (self.word != Some(WordEdge::Whole) || !cut).then_some(from + found.start..end)
     }
 }
 

@@ -8,7 +8,7 @@ use crate::hit::floor;
 const VALUE: usize = 8 << 10;
 
 /// The place of a value in a text: where it begins, and how to find its end.
-pub(crate) struct Place {
+pub(crate) struct ValuePattern {
     at: usize,
     /// The quote around the value, and the number of backslashes before the quote.
     pub(crate) quote: Option<(u8, usize)>,
@@ -22,9 +22,9 @@ pub(crate) struct Place {
     pub(crate) pair: bool,
 }
 
-impl Place {
+impl ValuePattern {
     /// Returns the place of the value that follows a name; `None` if no value follows.
-    pub(crate) fn after(text: &str, name: Range<usize>) -> Option<Place> {
+    pub(crate) fn after(text: &str, name: Range<usize>) -> Option<ValuePattern> {
         let bytes = text.as_bytes();
         let before = name.start.checked_sub(1).map_or(b' ', |at| bytes[at]);
         let mut at = name.end;
@@ -37,7 +37,7 @@ impl Place {
             at
         };
         if before == b'<' && byte(at) == b'>' {
-            return Some(Place {
+            return Some(ValuePattern {
                 at: at + 1,
                 quote: None,
                 element: true,
@@ -103,7 +103,7 @@ impl Place {
         }
         let quote = byte(open + slashes);
         if matches!(quote, b'"' | b'\'' | b'`') {
-            return Some(Place {
+            return Some(ValuePattern {
                 at: open + slashes + 1,
                 quote: Some((quote, slashes)),
                 element: false,
@@ -112,7 +112,7 @@ impl Place {
                 pair,
             });
         }
-        Some(Place {
+        Some(ValuePattern {
             at: begin,
             quote: None,
             element: false,

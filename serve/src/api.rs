@@ -8,9 +8,9 @@ use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use prosescope_core::record::WriteError;
 use prosescope_workflow::{
-    Append, Appended, Ask, Cancel, Command, DataSet, Fail, Finish, Heartbeat, Horizon, Input, Json,
-    Move, Moved, Note, Prefer, Start, Started, Step, Tables, Turned, find_run, find_workflow,
-    record,
+    Append, AppendResult, Ask, Cancel, DataSet, Fail, Finish, Heartbeat, Horizon, ImportantStep,
+    Input, Json, Move, NewEvent, Prefer, Start, StartResult, StatusChange, TableCommand, Tables,
+    TurnResult, find_run, find_workflow, record,
 };
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
@@ -18,12 +18,12 @@ use utoipa_axum::routes;
 use uuid::Uuid;
 
 use crate::body::{
-    AskBody, Body, ErrorBody, EventBody, EventsBody, FinishBody, HeartbeatBody, Id, InputBody,
+    AskBody, ErrorBody, EventBody, EventsBody, FinishBody, HeartbeatBody, Id, InputBody, JsonBody,
     NoBody, PreferBody, RunBody, StartBody, StepBody,
 };
 use crate::hub::Hub;
 use crate::pool::Pool;
-use crate::problem::{Problem, Refused};
+use crate::problem::{Problem, RefusedRequest};
 use crate::{read, stream};
 
 /// State shared by all routes.
@@ -34,8 +34,8 @@ pub(crate) struct Site {
     pub(crate) horizon: Arc<Mutex<Horizon>>,
 }
 
-type Shared = State<Arc<Site>>;
-type Done<T> = Result<Answer<T>, Problem>;
+type SharedSite = State<Arc<Site>>;
+type ApiResult<T> = Result<Answer<T>, Problem>;
 
 #[derive(OpenApi)]
 #[openapi(
@@ -112,9 +112,9 @@ async fn recorded<C>(
     site: &Arc<Site>,
     headers: &HeaderMap,
     make: impl FnOnce(&mut dyn Tables) -> Result<C, WriteError> + Send + 'static,
-) -> Done<C::Done>
+) -> ApiResult<C::Done>
 where
-    C: Command,
+    C: TableCommand,
     C::Done: Send + 'static,
 {
     let version = version(headers)?;
@@ -147,12 +147,12 @@ fn error_of(error: Json) -> Json {
 
 /// Begins a run; without `workflow_id`, in a new workflow.
 #[utoipa::path(post, path = "/workflow/start", tag = "commands", request_body = StartBody,
-    responses((status = 200, body = Started), Refused))]
+    responses((status = 200, body = StartResult), RefusedRequest))]
 async fn start(
-    State(site): Shared,
+    State(site): SharedSite,
     headers: HeaderMap,
-    Body(body): Body<StartBody>,
-) -> Done<Started> {
+    JsonBody(body): JsonBody<StartBody>,
+) -> ApiResult<StartResult> {
     let run = match &body.run_id {
         Some(id) => uuid(id)?,
         None => Uuid::now_v7().to_string(),
@@ -177,13 +177,13 @@ async fn start(
 
 /// Answers the question of the waiting run.
 #[utoipa::path(post, path = "/workflow/input/{id}", tag = "commands", params(("id" = String, Path, description = "The workflow")),
-    request_body = InputBody, responses((status = 200, body = Turned), Refused))]
+    request_body = InputBody, responses((status = 200, body = TurnResult), RefusedRequest))]
 async fn input(
-    State(site): Shared,
+    State(site): SharedSite,
     Id(id): Id,
     headers: HeaderMap,
-    Body(body): Body<InputBody>,
-) -> Done<Turned> {
+    JsonBody(body): JsonBody<InputBody>,
+) -> ApiResult<TurnResult> {
     recorded(&site, &headers, move |store| {
         Ok(Input {
             workflow: find_workflow(store, &id)?,
@@ -197,13 +197,13 @@ async fn input(
 
 /// Pauses a workflow, so that it accepts no new run.
 #[utoipa::path(post, path = "/workflow/pause/{id}", tag = "commands", params(("id" = String, Path, description = "The workflow")),
-    responses((status = 200, body = Moved), Refused))]
+    responses((status = 200, body = StatusChange), RefusedRequest))]
 async fn pause(
-    State(site): Shared,
+    State(site): SharedSite,
     Id(id): Id,
     headers: HeaderMap,
-    Body(_): Body<NoBody>,
-) -> Done<Moved> {
+    JsonBody(_): JsonBody<NoBody>,
+) -> ApiResult<StatusChange> {
     recorded(&site, &headers, move |store| {
         Ok(Move::Pause(find_workflow(store, &id)?))
     })
@@ -212,13 +212,13 @@ async fn pause(
 
 /// Resumes a workflow that is paused or has an error.
 #[utoipa::path(post, path = "/workflow/resume/{id}", tag = "commands", params(("id" = String, Path, description = "The workflow")),
-    responses((status = 200, body = Moved), Refused))]
+    responses((status = 200, body = StatusChange), RefusedRequest))]
 async fn resume(
-    State(site): Shared,
+    State(site): SharedSite,
     Id(id): Id,
     headers: HeaderMap,
-    Body(_): Body<NoBody>,
-) -> Done<Moved> {
+    JsonBody(_): JsonBody<NoBody>,
+) -> ApiResult<StatusChange> {
     recorded(&site, &headers, move |store| {
         Ok(Move::Resume(find_workflow(store, &id)?))
     })
@@ -227,13 +227,13 @@ async fn resume(
 
 /// Cancels a workflow with its open runs; with `run_id`, only that run.
 #[utoipa::path(post, path = "/workflow/cancel/{id}", tag = "commands", params(("id" = String, Path, description = "The workflow")),
-    request_body(content = ref("#/components/schemas/RunBody"), content_type = "application/json"), responses((status = 200, body = Moved), Refused))]
+    request_body(content = ref("#/components/schemas/RunBody"), content_type = "application/json"), responses((status = 200, body = StatusChange), RefusedRequest))]
 async fn cancel(
-    State(site): Shared,
+    State(site): SharedSite,
     Id(id): Id,
     headers: HeaderMap,
-    Body(body): Body<RunBody>,
-) -> Done<Moved> {
+    JsonBody(body): JsonBody<RunBody>,
+) -> ApiResult<StatusChange> {
     recorded(&site, &headers, move |store| {
         Ok(Cancel {
             workflow: find_workflow(store, &id)?,
@@ -245,13 +245,13 @@ async fn cancel(
 
 /// Records an error of the workflow itself.
 #[utoipa::path(post, path = "/workflow/error/{id}", tag = "commands", params(("id" = String, Path, description = "The workflow")),
-    request_body = ErrorBody, responses((status = 200, body = Moved), Refused))]
+    request_body = ErrorBody, responses((status = 200, body = StatusChange), RefusedRequest))]
 async fn error(
-    State(site): Shared,
+    State(site): SharedSite,
     Id(id): Id,
     headers: HeaderMap,
-    Body(body): Body<ErrorBody>,
-) -> Done<Moved> {
+    JsonBody(body): JsonBody<ErrorBody>,
+) -> ApiResult<StatusChange> {
     recorded(&site, &headers, move |store| {
         Ok(Move::Error(
             find_workflow(store, &id)?,
@@ -263,13 +263,13 @@ async fn error(
 
 /// Asks the person a question; the run then waits for input.
 #[utoipa::path(post, path = "/workflow/ask/{id}", tag = "commands", params(("id" = String, Path, description = "The run")),
-    request_body = AskBody, responses((status = 200, body = Turned), Refused))]
+    request_body = AskBody, responses((status = 200, body = TurnResult), RefusedRequest))]
 async fn ask(
-    State(site): Shared,
+    State(site): SharedSite,
     Id(id): Id,
     headers: HeaderMap,
-    Body(body): Body<AskBody>,
-) -> Done<Turned> {
+    JsonBody(body): JsonBody<AskBody>,
+) -> ApiResult<TurnResult> {
     recorded(&site, &headers, move |store| {
         Ok(Ask {
             run: find_run(store, &id)?,
@@ -282,13 +282,13 @@ async fn ask(
 
 /// Ends a run with its output.
 #[utoipa::path(post, path = "/workflow/finish/{id}", tag = "commands", params(("id" = String, Path, description = "The run")),
-    request_body = FinishBody, responses((status = 200, body = Turned), Refused))]
+    request_body = FinishBody, responses((status = 200, body = TurnResult), RefusedRequest))]
 async fn finish(
-    State(site): Shared,
+    State(site): SharedSite,
     Id(id): Id,
     headers: HeaderMap,
-    Body(body): Body<FinishBody>,
-) -> Done<Turned> {
+    JsonBody(body): JsonBody<FinishBody>,
+) -> ApiResult<TurnResult> {
     if body.output.is_null() {
         return Err(
             Problem::bad("`output` is null, but a finished run needs an output")
@@ -309,13 +309,13 @@ async fn finish(
 
 /// Ends a run with an error.
 #[utoipa::path(post, path = "/workflow/fail/{id}", tag = "commands", params(("id" = String, Path, description = "The run")),
-    request_body = ErrorBody, responses((status = 200, body = Turned), Refused))]
+    request_body = ErrorBody, responses((status = 200, body = TurnResult), RefusedRequest))]
 async fn fail(
-    State(site): Shared,
+    State(site): SharedSite,
     Id(id): Id,
     headers: HeaderMap,
-    Body(body): Body<ErrorBody>,
-) -> Done<Turned> {
+    JsonBody(body): JsonBody<ErrorBody>,
+) -> ApiResult<TurnResult> {
     recorded(&site, &headers, move |store| {
         Ok(Fail {
             run: find_run(store, &id)?,
@@ -327,13 +327,13 @@ async fn fail(
 
 /// Records that an engine works on a run; 409 means that the engine must stop.
 #[utoipa::path(post, path = "/workflow/heartbeat/{id}", tag = "commands", params(("id" = String, Path, description = "The run")),
-    request_body(content = ref("#/components/schemas/HeartbeatBody"), content_type = "application/json"), responses((status = 200, body = Turned), Refused))]
+    request_body(content = ref("#/components/schemas/HeartbeatBody"), content_type = "application/json"), responses((status = 200, body = TurnResult), RefusedRequest))]
 async fn heartbeat(
-    State(site): Shared,
+    State(site): SharedSite,
     Id(id): Id,
     headers: HeaderMap,
-    Body(body): Body<HeartbeatBody>,
-) -> Done<Turned> {
+    JsonBody(body): JsonBody<HeartbeatBody>,
+) -> ApiResult<TurnResult> {
     recorded(&site, &headers, move |store| {
         Ok(Heartbeat {
             run: find_run(store, &id)?,
@@ -345,13 +345,13 @@ async fn heartbeat(
 
 /// Sets or removes preferences; other preferences stay.
 #[utoipa::path(post, path = "/workflow/prefer/{id}", tag = "commands", params(("id" = String, Path, description = "The workflow")),
-    request_body(content = ref("#/components/schemas/PreferBody"), content_type = "application/json"), responses((status = 200, body = DataSet), Refused))]
+    request_body(content = ref("#/components/schemas/PreferBody"), content_type = "application/json"), responses((status = 200, body = DataSet), RefusedRequest))]
 async fn prefer(
-    State(site): Shared,
+    State(site): SharedSite,
     Id(id): Id,
     headers: HeaderMap,
-    Body(body): Body<PreferBody>,
-) -> Done<DataSet> {
+    JsonBody(body): JsonBody<PreferBody>,
+) -> ApiResult<DataSet> {
     recorded(&site, &headers, move |store| {
         Ok(Prefer {
             workflow: find_workflow(store, &id)?,
@@ -364,15 +364,15 @@ async fn prefer(
 
 /// Records an important step for later runs.
 #[utoipa::path(post, path = "/workflow/step/{id}", tag = "commands", params(("id" = String, Path, description = "The workflow")),
-    request_body = StepBody, responses((status = 200, body = DataSet), Refused))]
+    request_body = StepBody, responses((status = 200, body = DataSet), RefusedRequest))]
 async fn step(
-    State(site): Shared,
+    State(site): SharedSite,
     Id(id): Id,
     headers: HeaderMap,
-    Body(body): Body<StepBody>,
-) -> Done<DataSet> {
+    JsonBody(body): JsonBody<StepBody>,
+) -> ApiResult<DataSet> {
     recorded(&site, &headers, move |store| {
-        Ok(Step {
+        Ok(ImportantStep {
             workflow: find_workflow(store, &id)?,
             run: run_of(store, body.run_id)?,
             text: body.text,
@@ -384,27 +384,27 @@ async fn step(
 
 /// Appends one event or several; if one is refused, none is appended.
 #[utoipa::path(post, path = "/workflow/events/{id}", tag = "events", params(("id" = String, Path, description = "The workflow")),
-    request_body = EventsBody, responses((status = 200, body = Appended), Refused))]
+    request_body = EventsBody, responses((status = 200, body = AppendResult), RefusedRequest))]
 async fn append(
-    State(site): Shared,
+    State(site): SharedSite,
     Id(id): Id,
     headers: HeaderMap,
-    Body(body): Body<EventsBody>,
-) -> Done<Appended> {
+    JsonBody(body): JsonBody<EventsBody>,
+) -> ApiResult<AppendResult> {
     let events = match body {
         EventsBody::Many(events) => events,
         EventsBody::One(event) => vec![event],
     };
     recorded(&site, &headers, move |store| {
         let notes = events.into_iter().map(|event: EventBody| {
-            Ok(Note {
+            Ok(NewEvent {
                 run: run_of(store, event.run_id)?,
                 kind: event.kind,
                 text: event.text,
                 payload: event.payload,
             })
         });
-        let notes: Result<Vec<Note>, WriteError> = notes.collect();
+        let notes: Result<Vec<NewEvent>, WriteError> = notes.collect();
         Ok(Append {
             workflow: find_workflow(store, &id)?,
             notes: notes?,

@@ -14,12 +14,12 @@ use utoipa::{IntoParams, ToSchema};
 use crate::problem::{Problem, SMALLER};
 
 /// The JSON body of a request; an empty body counts as an empty object.
-pub(crate) struct Body<T>(pub(crate) T);
+pub(crate) struct JsonBody<T>(pub(crate) T);
 
-impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
     type Rejection = Problem;
 
-    async fn from_request(request: Request, state: &S) -> Result<Body<T>, Problem> {
+    async fn from_request(request: Request, state: &S) -> Result<JsonBody<T>, Problem> {
         // Only JSON is accepted. A form on a page of another site can send text without the browser's preflight
         // request, but cannot send JSON.
         let of = request.headers().get(header::CONTENT_TYPE);
@@ -40,7 +40,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
         })?;
         if bytes.is_empty() {
             let empty = serde_json::from_slice(b"{}");
-            return empty.map(Body).map_err(|cause| wrong(&cause));
+            return empty.map(JsonBody).map_err(|cause| wrong(&cause));
         }
         if !is_json {
             let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
@@ -50,7 +50,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
             );
         }
         serde_json::from_slice(&bytes)
-            .map(Body)
+            .map(JsonBody)
             .map_err(|cause| wrong(&cause))
     }
 }
@@ -61,15 +61,15 @@ fn wrong(cause: &serde_json::Error) -> Problem {
 }
 
 /// The query in the address of a request.
-pub(crate) struct Asked<T>(pub(crate) T);
+pub(crate) struct QueryString<T>(pub(crate) T);
 
-impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for QueryString<T> {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Asked<T>, Problem> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<QueryString<T>, Problem> {
         let asked = Query::<T>::from_request_parts(parts, state).await;
         asked
-            .map(|Query(asked)| Asked(asked))
+            .map(|Query(asked)| QueryString(asked))
             .map_err(|rejection| Problem::bad(rejection.body_text()))
     }
 }

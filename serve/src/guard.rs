@@ -1,7 +1,7 @@
 //! Access control: checks the host, the origin of the page, the token and the rate of each request.
 //!
-//! Requests without the token are counted apart from those with the token, so that a page without the token cannot use up the rate of the
-//! engine, which has the token.
+//! Requests without the token are counted apart from those with the token, so that a page without the token cannot use
+//! up the rate of the engine, which has the token.
 
 use std::net::{IpAddr, SocketAddr};
 use std::num::NonZeroU32;
@@ -35,8 +35,8 @@ pub struct Access {
 }
 
 /// The limit on requests, for each peer and caller.
-type Rate = RateLimiter<Counted, DefaultKeyedStateStore<Counted>, DefaultClock>;
-type Counted = (IpAddr, Caller);
+type Rate = RateLimiter<CallerCounts, DefaultKeyedStateStore<CallerCounts>, DefaultClock>;
+type CallerCounts = (IpAddr, Caller);
 
 /// The check that every request must pass.
 pub(crate) struct Guard {

@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use prosescope_core::record::Fault;
-use prosescope_workflow::{Event, Horizon, Tables, Waiting, events_until};
+use prosescope_workflow::{Horizon, Tables, Waiting, WorkflowEvent, events_until};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use crate::{Wake, Workplace};
@@ -39,7 +39,7 @@ pub(crate) enum Feed {
     /// The stream has joined; the feed has already sent all events up to this id.
     Joined(i64),
     /// An event of the stream's workflow.
-    Event(Arc<Event>),
+    Event(Arc<WorkflowEvent>),
     /// The transactions that hold back later events.
     Waiting(Arc<Vec<Waiting>>),
     /// The store assigns event ids from the beginning again, so the stream must check its cursor.
@@ -53,14 +53,14 @@ struct Stream {
 }
 
 #[derive(Default)]
-struct State {
+struct HubState {
     streams: Vec<Stream>,
     stopping: bool,
 }
 
 /// The feed of events, which all streams join.
 pub(crate) struct Hub {
-    state: Mutex<State>,
+    state: Mutex<HubState>,
     changed: Condvar,
 }
 
@@ -110,7 +110,7 @@ impl Hub {
         self.state().stopping
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, HubState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -238,7 +238,7 @@ impl Feeding {
 
 impl Hub {
     /// Sends a message to the streams that `to` selects. Closes streams whose clients are too slow or gone.
-    fn hand_on(&self, state: &mut State, to: impl Fn(&Stream) -> bool, what: &Feed) {
+    fn hand_on(&self, state: &mut HubState, to: impl Fn(&Stream) -> bool, what: &Feed) {
         state.streams.retain(|stream| {
             if !to(stream) {
                 return !stream.sender.is_closed();

@@ -35,7 +35,7 @@ use prosescope_core::record::Fault;
 use prosescope_workflow::Tables;
 
 pub use guard::Access;
-pub use listen::{Limits, Server};
+pub use listen::{Limits, WorkflowServer};
 
 /// Access to the store of the workflows. All methods may block, so the server calls them on threads of their own.
 pub trait Workplace: Send + Sync + 'static {

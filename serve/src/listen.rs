@@ -63,14 +63,14 @@ impl Default for Limits {
 const LAST_LOOK: Duration = Duration::from_secs(2);
 
 /// A server bound to an address.
-pub struct Server {
+pub struct WorkflowServer {
     listener: std::net::TcpListener,
     place: Arc<dyn Workplace>,
     access: Access,
     limits: Limits,
 }
 
-impl std::fmt::Debug for Server {
+impl std::fmt::Debug for WorkflowServer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Server")
             .field("listener", &self.listener)
@@ -80,7 +80,7 @@ impl std::fmt::Debug for Server {
 }
 
 /// An open connection.
-struct Open {
+struct OpenConnection {
     /// Whether the connection has sent a whole request.
     asked: AtomicBool,
     close: Notify,
@@ -88,12 +88,12 @@ struct Open {
 
 /// The open connections, the oldest first.
 #[derive(Default)]
-struct Connections(Mutex<VecDeque<Weak<Open>>>);
+struct Connections(Mutex<VecDeque<Weak<OpenConnection>>>);
 
 impl Connections {
     /// Adds a connection. If `most` connections are open, the new connection replaces the oldest one that has not yet
     /// sent a whole request; returns false if no connection can be replaced.
-    fn add(&self, open: &Arc<Open>, most: usize) -> bool {
+    fn add(&self, open: &Arc<OpenConnection>, most: usize) -> bool {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|known| known.strong_count() > 0);
         if all.len() >= most {
@@ -114,7 +114,7 @@ impl Connections {
     }
 }
 
-impl Server {
+impl WorkflowServer {
     /// Binds the server to an address.
     ///
     /// # Errors
@@ -124,8 +124,8 @@ impl Server {
         place: Arc<dyn Workplace>,
         access: Access,
         limits: Limits,
-    ) -> std::io::Result<Server> {
-        Ok(Server {
+    ) -> std::io::Result<WorkflowServer> {
+        Ok(WorkflowServer {
             listener: std::net::TcpListener::bind(address)?,
             place,
             access,
@@ -200,7 +200,7 @@ impl Server {
                 }
                 () = &mut stop => break,
             };
-            let open = Arc::new(Open {
+            let open = Arc::new(OpenConnection {
                 asked: AtomicBool::new(false),
                 close: Notify::new(),
             });

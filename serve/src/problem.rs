@@ -35,7 +35,7 @@ pub(crate) struct Problem {
     description = "The request is refused: `status` and `detail` give the reason",
     content_type = "application/problem+json"
 )]
-pub(crate) struct Refused(#[expect(dead_code, reason = "only its type is read")] Problem);
+pub(crate) struct RefusedRequest(#[expect(dead_code, reason = "only its type is read")] Problem);
 
 impl Problem {
     pub(crate) fn new(status: StatusCode, detail: impl Into<String>) -> Problem {

@@ -9,18 +9,19 @@ use axum::response::{IntoResponse, Response};
 use prosescope_core::model::timeout::Timeout;
 use prosescope_core::record::WriteError;
 use prosescope_workflow::{
-    Events, StuckRun, Turn, Wanted, WorkflowList, WorkflowStatus, WorkflowView, events as page_of,
-    find_run, find_workflow, list as listed, run as turn, show, stuck as silent_runs,
+    Events, StuckRun, Turn, WorkflowFilter, WorkflowList, WorkflowStatus, WorkflowView,
+    events as page_of, find_run, find_workflow, list as listed, run as turn, show,
+    stuck as silent_runs,
 };
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::api::{Site, now};
-use crate::body::{Asked, EventsAsked, Id, ListAsked, StuckAsked};
-use crate::problem::{Problem, Refused};
+use crate::body::{EventsAsked, Id, ListAsked, QueryString, StuckAsked};
+use crate::problem::{Problem, RefusedRequest};
 
-type Shared = State<Arc<Site>>;
-type Done<T> = Result<Answer<T>, Problem>;
+type SharedReader = State<Arc<Site>>;
+type ReadResult<T> = Result<Answer<T>, Problem>;
 
 /// The most items that one answer contains.
 const MOST: u32 = 1000;
@@ -29,11 +30,11 @@ const MOST: u32 = 1000;
 const SILENT: i64 = 5 * 60 * 1000;
 
 /// Lists workflows, the newest first.
-#[utoipa::path(get, path = "/workflows", tag = "pages", params(ListAsked), responses((status = 200, body = WorkflowList), Refused))]
+#[utoipa::path(get, path = "/workflows", tag = "pages", params(ListAsked), responses((status = 200, body = WorkflowList), RefusedRequest))]
 pub(crate) async fn list(
-    State(site): Shared,
-    Asked(asked): Asked<ListAsked>,
-) -> Done<WorkflowList> {
+    State(site): SharedReader,
+    QueryString(asked): QueryString<ListAsked>,
+) -> ReadResult<WorkflowList> {
     let status = match &asked.status {
         None => None,
         Some(word) => Some(WorkflowStatus::parse(word).ok_or_else(|| {
@@ -41,7 +42,7 @@ pub(crate) async fn list(
                 .hint("write active, paused, cancelled or error")
         })?),
     };
-    let wanted = Wanted {
+    let wanted = WorkflowFilter {
         status,
         waiting: asked.waiting,
         limit: asked.limit.min(MOST),
@@ -51,11 +52,11 @@ pub(crate) async fn list(
 }
 
 /// Lists running runs without a sign of life, the longest silent first.
-#[utoipa::path(get, path = "/workflows/stuck", tag = "pages", params(StuckAsked), responses((status = 200, body = Vec<StuckRun>), Refused))]
+#[utoipa::path(get, path = "/workflows/stuck", tag = "pages", params(StuckAsked), responses((status = 200, body = Vec<StuckRun>), RefusedRequest))]
 pub(crate) async fn stuck(
-    State(site): Shared,
-    Asked(asked): Asked<StuckAsked>,
-) -> Done<Vec<StuckRun>> {
+    State(site): SharedReader,
+    QueryString(asked): QueryString<StuckAsked>,
+) -> ReadResult<Vec<StuckRun>> {
     let silent = match &asked.silent {
         None => SILENT,
         Some(text) => {
@@ -75,8 +76,8 @@ pub(crate) async fn stuck(
 
 /// Returns a workflow with its runs. The ETag is the workflow's version.
 #[utoipa::path(get, path = "/workflows/{id}", tag = "pages", params(("id" = String, Path)),
-    responses((status = 200, body = WorkflowView, headers(("ETag" = String, description = "The version to send as `If-Match`; missing if the table has no column `x_version`"))), Refused))]
-pub(crate) async fn workflow(State(site): Shared, Id(id): Id) -> Result<Response, Problem> {
+    responses((status = 200, body = WorkflowView, headers(("ETag" = String, description = "The version to send as `If-Match`; missing if the table has no column `x_version`"))), RefusedRequest))]
+pub(crate) async fn workflow(State(site): SharedReader, Id(id): Id) -> Result<Response, Problem> {
     let view = site.pool.run(move |store| {
         let id = find_workflow(store, &id)?;
         let view = show(store, &id)?;
@@ -95,8 +96,8 @@ pub(crate) async fn workflow(State(site): Shared, Id(id): Id) -> Result<Response
 }
 
 /// Returns a run of a workflow.
-#[utoipa::path(get, path = "/runs/{id}", tag = "pages", params(("id" = String, Path)), responses((status = 200, body = Turn), Refused))]
-pub(crate) async fn run(State(site): Shared, Id(id): Id) -> Done<Turn> {
+#[utoipa::path(get, path = "/runs/{id}", tag = "pages", params(("id" = String, Path)), responses((status = 200, body = Turn), RefusedRequest))]
+pub(crate) async fn run(State(site): SharedReader, Id(id): Id) -> ReadResult<Turn> {
     let run = site.pool.run(move |store| {
         let id = find_run(store, &id)?;
         let run = turn(store, &id)?;
@@ -106,12 +107,12 @@ pub(crate) async fn run(State(site): Shared, Id(id): Id) -> Done<Turn> {
 }
 
 /// Returns the settled events after a cursor.
-#[utoipa::path(get, path = "/workflows/{id}/events", tag = "events", params(("id" = String, Path), EventsAsked), responses((status = 200, body = Events), (status = 409, description = "The cursor is greater than the id of the newest event", body = Problem, content_type = "application/problem+json"), Refused))]
+#[utoipa::path(get, path = "/workflows/{id}/events", tag = "events", params(("id" = String, Path), EventsAsked), responses((status = 200, body = Events), (status = 409, description = "The cursor is greater than the id of the newest event", body = Problem, content_type = "application/problem+json"), RefusedRequest))]
 pub(crate) async fn events(
-    State(site): Shared,
+    State(site): SharedReader,
     Id(id): Id,
-    Asked(asked): Asked<EventsAsked>,
-) -> Done<Events> {
+    QueryString(asked): QueryString<EventsAsked>,
+) -> ReadResult<Events> {
     let limit = asked.limit.unwrap_or(MOST).clamp(1, MOST);
     let horizon = Arc::clone(&site.horizon);
     let events = site.pool.run(move |store| {
@@ -132,11 +133,11 @@ pub(crate) struct Health {
 }
 
 /// Returns whether the store answers; needs no token.
-#[utoipa::path(get, path = "/health", tag = "server", responses((status = 200, body = Health), Refused))]
-pub(crate) async fn health(State(site): Shared) -> Result<Answer<Health>, Problem> {
-    let wanted = Wanted {
+#[utoipa::path(get, path = "/health", tag = "server", responses((status = 200, body = Health), RefusedRequest))]
+pub(crate) async fn health(State(site): SharedReader) -> Result<Answer<Health>, Problem> {
+    let wanted = WorkflowFilter {
         limit: 1,
-        ..Wanted::default()
+        ..WorkflowFilter::default()
     };
     let asked = site
         .pool
@@ -149,7 +150,7 @@ pub(crate) async fn health(State(site): Shared) -> Result<Answer<Health>, Proble
 }
 
 /// Returns this OpenAPI description.
-#[utoipa::path(get, path = "/openapi.json", tag = "server", responses((status = 200, content_type = "application/json", body = String), Refused))]
+#[utoipa::path(get, path = "/openapi.json", tag = "server", responses((status = 200, content_type = "application/json", body = String), RefusedRequest))]
 pub(crate) async fn document() -> Response {
     const TEXT: &str = "application/json";
     (

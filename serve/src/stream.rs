@@ -11,14 +11,16 @@ use axum::response::sse;
 use axum::response::{IntoResponse, Response, Sse};
 use futures_util::{SinkExt, Stream, StreamExt, stream};
 use prosescope_core::record::WriteError;
-use prosescope_workflow::{Event, Horizon, Rows, Waiting, events_until, find_workflow};
+use prosescope_workflow::{
+    Horizon, Waiting, WorkflowEvent, WorkflowRows, events_until, find_workflow,
+};
 use serde::Serialize;
 use tokio::sync::mpsc::{Receiver, channel};
 
 use crate::api::Site;
-use crate::body::{Asked, EventsAsked, Id};
+use crate::body::{EventsAsked, Id, QueryString};
 use crate::hub::Feed;
-use crate::problem::{Problem, Refused};
+use crate::problem::{Problem, RefusedRequest};
 
 /// The interval between signs of life on a stream.
 const BEAT: Duration = Duration::from_secs(15);
@@ -29,7 +31,7 @@ const PAGE: u32 = 500;
 /// A message about the stream itself.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Told<'a> {
+enum StreamNotice<'a> {
     /// Later events wait for these transactions.
     Waiting {
         #[serde(rename = "for")]
@@ -41,8 +43,8 @@ enum Told<'a> {
 }
 
 /// A message to a client.
-enum Out {
-    Event(Arc<Event>),
+enum ClientMessage {
+    Event(Arc<WorkflowEvent>),
     Waiting(Arc<Vec<Waiting>>),
     Closed { why: &'static str, cursor: i64 },
 }
@@ -52,7 +54,7 @@ async fn follow(
     site: Arc<Site>,
     workflow: String,
     mut cursor: i64,
-    out: tokio::sync::mpsc::Sender<Out>,
+    out: tokio::sync::mpsc::Sender<ClientMessage>,
 ) {
     // Reads past events before joining the feed. After joining, new events wait in the queue while the remaining past
     // events are read, so these should be few.
@@ -70,7 +72,7 @@ async fn follow(
     if let Some(why) = why {
         let _ = tokio::time::timeout(
             Duration::from_secs(2),
-            out.send(Out::Closed { why, cursor }),
+            out.send(ClientMessage::Closed { why, cursor }),
         )
         .await;
     }
@@ -87,7 +89,7 @@ async fn joined(
     workflow: &str,
     cursor: &mut i64,
     feed: &mut Receiver<Feed>,
-    out: &tokio::sync::mpsc::Sender<Out>,
+    out: &tokio::sync::mpsc::Sender<ClientMessage>,
 ) -> &'static str {
     loop {
         let next = tokio::select! {
@@ -115,14 +117,14 @@ async fn joined(
                     continue;
                 }
                 let id = event.id;
-                if out.send(Out::Event(event)).await.is_err() {
+                if out.send(ClientMessage::Event(event)).await.is_err() {
                     return "gone";
                 }
                 *cursor = id;
             }
             Some(Feed::Restarted) => return "restarted",
             Some(Feed::Waiting(waits)) => {
-                if out.send(Out::Waiting(waits)).await.is_err() {
+                if out.send(ClientMessage::Waiting(waits)).await.is_err() {
                     return "gone";
                 }
             }
@@ -136,7 +138,7 @@ async fn past(
     workflow: &str,
     cursor: &mut i64,
     until: Option<i64>,
-    out: &tokio::sync::mpsc::Sender<Out>,
+    out: &tokio::sync::mpsc::Sender<ClientMessage>,
 ) -> Result<(), Gone> {
     loop {
         let (of, after) = (workflow.to_owned(), *cursor);
@@ -154,7 +156,7 @@ async fn past(
         let page = page.await.map_err(|_| Gone::Store)?;
         for event in page.events {
             let id = event.id;
-            out.send(Out::Event(Arc::new(event)))
+            out.send(ClientMessage::Event(Arc::new(event)))
                 .await
                 .map_err(|_| Gone::Client)?;
             *cursor = id;
@@ -166,7 +168,11 @@ async fn past(
 }
 
 /// Refuses a cursor beyond all events.
-fn check_cursor(horizon: &Mutex<Horizon>, rows: &dyn Rows, cursor: i64) -> Result<(), WriteError> {
+fn check_cursor(
+    horizon: &Mutex<Horizon>,
+    rows: &dyn WorkflowRows,
+    cursor: i64,
+) -> Result<(), WriteError> {
     let mut horizon = horizon.lock().unwrap_or_else(PoisonError::into_inner);
     horizon.advance(rows)?;
     horizon.knows(rows, cursor)
@@ -207,11 +213,11 @@ fn line<T: Serialize>(value: &T) -> String {
 /// Streams events as server-sent events, each with its id, so that a browser that reconnects continues after the last
 /// event.
 #[utoipa::path(get, path = "/workflows/{id}/events/stream", tag = "events", params(("id" = String, Path), EventsAsked),
-    responses((status = 200, description = "Events: `id:` the cursor, `data:` an Event as JSON; `event: waiting` and `event: closed` give the reason when no events come", content_type = "text/event-stream", body = String), (status = 409, description = "The cursor is greater than the id of the newest event", body = Problem, content_type = "application/problem+json"), Refused))]
+    responses((status = 200, description = "Events: `id:` the cursor, `data:` an Event as JSON; `event: waiting` and `event: closed` give the reason when no events come", content_type = "text/event-stream", body = String), (status = 409, description = "The cursor is greater than the id of the newest event", body = Problem, content_type = "application/problem+json"), RefusedRequest))]
 pub(crate) async fn sse(
     State(site): State<Arc<Site>>,
     Id(id): Id,
-    Asked(query): Asked<EventsAsked>,
+    QueryString(query): QueryString<EventsAsked>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let (workflow, after) = requested(&site, id, &query, &headers).await?;
@@ -230,14 +236,16 @@ fn sse_of(events: impl Stream<Item = Result<sse::Event, Infallible>> + Send + 's
         .into_response()
 }
 
-fn as_sse(out: &Out) -> sse::Event {
+fn as_sse(out: &ClientMessage) -> sse::Event {
     match out {
-        Out::Event(event) => sse::Event::default()
+        ClientMessage::Event(event) => sse::Event::default()
             .id(event.id.to_string())
             .data(line(&**event)),
-        Out::Waiting(waits) => sse::Event::default().event("waiting").data(line(&**waits)),
-        Out::Closed { why, cursor } => {
-            let told = Told::Closed {
+        ClientMessage::Waiting(waits) => {
+            sse::Event::default().event("waiting").data(line(&**waits))
+        }
+        ClientMessage::Closed { why, cursor } => {
+            let told = StreamNotice::Closed {
                 why,
                 cursor: *cursor,
             };
@@ -248,11 +256,11 @@ fn as_sse(out: &Out) -> sse::Event {
 
 /// Streams events over a WebSocket: one event as JSON in each message.
 #[utoipa::path(get, path = "/workflows/{id}/events/ws", tag = "events", params(("id" = String, Path), EventsAsked),
-    responses((status = 101, description = "A WebSocket: each message is an Event as JSON, or an object with `type`: `waiting`, `closed`"), (status = 409, description = "The cursor is greater than the id of the newest event", body = Problem, content_type = "application/problem+json"), Refused))]
+    responses((status = 101, description = "A WebSocket: each message is an Event as JSON, or an object with `type`: `waiting`, `closed`"), (status = 409, description = "The cursor is greater than the id of the newest event", body = Problem, content_type = "application/problem+json"), RefusedRequest))]
 pub(crate) async fn ws(
     State(site): State<Arc<Site>>,
     Id(id): Id,
-    Asked(query): Asked<EventsAsked>,
+    QueryString(query): QueryString<EventsAsked>,
     headers: HeaderMap,
     upgrade: Result<WebSocketUpgrade, axum::extract::ws::rejection::WebSocketUpgradeRejection>,
 ) -> Result<Response, Problem> {
@@ -272,7 +280,7 @@ pub(crate) async fn ws(
     }))
 }
 
-async fn talk(socket: WebSocket, mut receiver: Receiver<Out>) {
+async fn talk(socket: WebSocket, mut receiver: Receiver<ClientMessage>) {
     let (mut send, mut receive) = socket.split();
     let mut beat = tokio::time::interval(BEAT);
     beat.reset();
@@ -281,10 +289,10 @@ async fn talk(socket: WebSocket, mut receiver: Receiver<Out>) {
             out = receiver.recv() => {
                 let message = match out {
                     None => break,
-                    Some(Out::Event(event)) => Message::text(line(&*event)),
-                    Some(Out::Waiting(waits)) => Message::text(line(&Told::Waiting { whom: &waits })),
-                    Some(Out::Closed { why, cursor }) => {
-                        let told = line(&Told::Closed { why, cursor });
+                    Some(ClientMessage::Event(event)) => Message::text(line(&*event)),
+                    Some(ClientMessage::Waiting(waits)) => Message::text(line(&StreamNotice::Waiting { whom: &waits })),
+                    Some(ClientMessage::Closed { why, cursor }) => {
+                        let told = line(&StreamNotice::Closed { why, cursor });
                         let _ = send.send(Message::text(told)).await;
                         let code = if why == "stopping" { 1001 } else { 1013 };
                         let reason = format!("{why}: go on with after={cursor}").into();

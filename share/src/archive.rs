@@ -95,7 +95,7 @@ impl ArchiveError {
 
 /// A file in a zip.
 #[derive(Debug, Clone)]
-pub struct Entry {
+pub struct ZipEntry {
     /// The path of the entry: plain names separated by `/`.
     pub path: String,
     /// The declared length of the entry after unpacking, in bytes; [`Archive::unpack`] enforces it.
@@ -107,7 +107,7 @@ pub struct Entry {
 /// An opened zip, whose entries were checked.
 pub struct Archive<R> {
     zip: rawzip::ZipArchive<R>,
-    entries: Vec<Entry>,
+    entries: Vec<ZipEntry>,
 }
 
 /// The number of bytes to read from the beginning of a file, to recognise the file's type.
@@ -145,18 +145,18 @@ impl<R: ReaderAt> Archive<R> {
     }
 
     /// Returns the zip's files, sorted by path.
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[ZipEntry] {
         &self.entries
     }
 
     /// Returns the database, if the zip contains exactly one.
-    pub fn only_database(&self) -> Option<&Entry> {
+    pub fn only_database(&self) -> Option<&ZipEntry> {
         let mut databases = self.entries.iter().filter(|e| e.path.ends_with(".db"));
         databases.next().filter(|_| databases.next().is_none())
     }
 
     /// Returns the entry with this path.
-    pub fn entry(&self, path: &str) -> Option<&Entry> {
+    pub fn entry(&self, path: &str) -> Option<&ZipEntry> {
         let found = self.entries.binary_search_by(|e| e.path.as_str().cmp(path));
         self.entries.get(found.ok()?)
     }
@@ -167,7 +167,7 @@ impl<R: ReaderAt> Archive<R> {
     /// If the bytes differ from the declared length or checksum, or if `each` fails.
     pub fn unpack(
         &self,
-        entry: &Entry,
+        entry: &ZipEntry,
         each: &mut dyn FnMut(&[u8]) -> io::Result<()>,
     ) -> Result<(), ArchiveError> {
         let wrong = |error: &dyn std::fmt::Display| ArchiveError::Damaged {
@@ -176,8 +176,8 @@ impl<R: ReaderAt> Archive<R> {
         };
         let packed = self.zip.get_entry(entry.way).map_err(|e| wrong(&e))?;
         let mut checked = packed.verifying_reader(match entry.deflated {
-            true => Unpacked::Deflated(DeflateDecoder::new(packed.reader())),
-            false => Unpacked::Stored(packed.reader()),
+            true => EntryBytes::Deflated(DeflateDecoder::new(packed.reader())),
+            false => EntryBytes::Stored(packed.reader()),
         });
         let mut piece = vec![0; PIECE];
         let mut left = entry.len;
@@ -275,7 +275,7 @@ fn list<R: ReaderAt>(
     buffer: &mut [u8],
     listed: u64,
     most: u64,
-) -> Result<Vec<Entry>, ArchiveError> {
+) -> Result<Vec<ZipEntry>, ArchiveError> {
     let mut all = Vec::new();
     let mut entries = zip.entries(buffer);
     let mut seen = 0;
@@ -324,7 +324,7 @@ fn list<R: ReaderAt>(
                 counted(len, "byte", "bytes")
             )));
         }
-        all.push(Entry {
+        all.push(ZipEntry {
             len,
             deflated,
             way: found.wayfinder(),
@@ -341,16 +341,16 @@ fn list<R: ReaderAt>(
 }
 
 /// A reader of an entry's bytes, by compression method.
-enum Unpacked<R: Read> {
+enum EntryBytes<R: Read> {
     Stored(R),
     Deflated(DeflateDecoder<R>),
 }
 
-impl<R: Read> Read for Unpacked<R> {
+impl<R: Read> Read for EntryBytes<R> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         match self {
-            Unpacked::Stored(bytes) => bytes.read(buf),
-            Unpacked::Deflated(bytes) => bytes.read(buf),
+            EntryBytes::Stored(bytes) => bytes.read(buf),
+            EntryBytes::Deflated(bytes) => bytes.read(buf),
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::pack::{Databases, Made, ShareError};
 use crate::page;
 use crate::sharing::Sharing;
 use crate::summary::Summary;
-use crate::wishes::{Known, LONGEST, in_env};
+use crate::wishes::{LONGEST, LocalSecret, in_env};
 
 /// A source whose databases can be shared.
 pub trait Shareable: Source {
@@ -22,7 +22,7 @@ pub trait Shareable: Source {
     fn databases(&self) -> Result<Box<dyn Databases + '_>, ShareError>;
 
     /// Returns secret values that only this shell can find: those of `.env` files in the source.
-    fn known(&self) -> Vec<Known> {
+    fn known(&self) -> Vec<LocalSecret> {
         let files = self.files().iter().filter(|file| {
             let name = file.path.rsplit('/').next();
             file.len <= LONGEST && name == Some(".env")
@@ -44,7 +44,7 @@ pub trait Shareable: Source {
 /// The form of the shared file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Form {
+pub enum SharedForm {
     /// A page with the viewer and the runs in it.
     #[default]
     Html,
@@ -54,13 +54,13 @@ pub enum Form {
     Db,
 }
 
-impl Form {
+impl SharedForm {
     /// Returns the name of the form, which is also the extension of the file.
     pub fn word(self) -> &'static str {
         match self {
-            Form::Html => "html",
-            Form::Zip => "zip",
-            Form::Db => "db",
+            SharedForm::Html => "html",
+            SharedForm::Zip => "zip",
+            SharedForm::Db => "db",
         }
     }
 }
@@ -73,22 +73,22 @@ impl Form {
 pub fn file(
     sharing: &mut Sharing<'_>,
     source: &dyn Shareable,
-    form: Form,
+    form: SharedForm,
     made: &Made,
     viewer: Option<&str>,
 ) -> Result<(RunShared, Vec<u8>), ShareError> {
-    let Checked {
+    let CheckedCopy {
         mut report,
         zip,
         copy,
     } = checked(sharing, source, made)?;
     let bytes = match form {
-        Form::Zip => zip,
-        Form::Db => database(&Archive::open(zip.as_slice(), zip.len() as u64, u64::MAX)?)?,
-        Form::Html if zip.len() as u64 > page::MOST => {
+        SharedForm::Zip => zip,
+        SharedForm::Db => database(&Archive::open(zip.as_slice(), zip.len() as u64, u64::MAX)?)?,
+        SharedForm::Html if zip.len() as u64 > page::MOST => {
             return Err(ShareError::TooLarge(Box::new(report)));
         }
-        Form::Html => {
+        SharedForm::Html => {
             let summary = Summary::of(&(copy as Rc<dyn Source>));
             let viewer = viewer.unwrap_or_default();
             page::write(viewer, &summary.title, &summary.text, &zip)?.into_bytes()
@@ -100,7 +100,7 @@ pub fn file(
 }
 
 /// A copy that was packed and checked.
-pub(crate) struct Checked {
+pub(crate) struct CheckedCopy {
     /// The report of what was replaced and left out.
     pub(crate) report: RunShared,
     /// The zip with the copy.
@@ -114,13 +114,13 @@ pub(crate) fn checked(
     sharing: &mut Sharing<'_>,
     source: &dyn Shareable,
     made: &Made,
-) -> Result<Checked, ShareError> {
+) -> Result<CheckedCopy, ShareError> {
     let (report, zip) = sharing.pack(made, &mut || Ok(Vec::new()))?;
     let archive = Archive::open(zip.as_slice(), zip.len() as u64, u64::MAX)?;
     let copy = source.unpacked(&zip)?;
     sharing.check(&archive, copy.as_ref())?;
     sharing.look_through(copy.as_ref(), copy.databases()?)?;
-    Ok(Checked { report, zip, copy })
+    Ok(CheckedCopy { report, zip, copy })
 }
 
 fn database(archive: &Archive<&[u8]>) -> Result<Vec<u8>, ShareError> {

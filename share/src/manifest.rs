@@ -39,7 +39,7 @@ pub struct Manifest {
     /// The ids of the runs.
     pub runs: Vec<String>,
     /// The files of the copy, sorted by path.
-    pub parts: Vec<Part>,
+    pub parts: Vec<PackedFile>,
     /// The number of replacements, by rule and place.
     pub redactions: Vec<SecretsReplaced>,
     /// The contents that were left out, by kind.
@@ -59,7 +59,7 @@ pub(crate) fn is_row(text: &str) -> bool {
 
 /// A file of the packed run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Part {
+pub struct PackedFile {
     /// The file's path.
     pub path: String,
     /// The size of the file in bytes.
@@ -70,7 +70,7 @@ pub struct Part {
 
 /// The result of comparing a packed run with its manifest.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Verified {
+pub enum ManifestCheck {
     /// The zip has no manifest, so it was not made by `prosescope share`.
     NoManifest,
     /// Every part is present and unchanged.
@@ -100,7 +100,7 @@ impl Manifest {
         Some(read.map_err(|error| format!("{MANIFEST} cannot be read: {error}")))
     }
 
-    fn compared(self, mut sums: BTreeMap<&str, String>) -> Verified {
+    fn compared(self, mut sums: BTreeMap<&str, String>) -> ManifestCheck {
         let mut wrong = Vec::new();
         for part in &self.parts {
             match sums.remove(part.path.as_str()) {
@@ -117,18 +117,18 @@ impl Manifest {
             wrong.push(format!("{more} more differ"));
         }
         match wrong.is_empty() {
-            true => Verified::Unchanged(Box::new(self)),
-            false => Verified::Changed(wrong),
+            true => ManifestCheck::Unchanged(Box::new(self)),
+            false => ManifestCheck::Changed(wrong),
         }
     }
 }
 
-impl Verified {
+impl ManifestCheck {
     /// Returns a sentence with the time of sharing, and whether the copy is unchanged; empty without a manifest.
     pub fn words(&self) -> String {
         match self {
-            Verified::NoManifest => String::new(),
-            Verified::Unchanged(manifest) => {
+            ManifestCheck::NoManifest => String::new(),
+            ManifestCheck::Unchanged(manifest) => {
                 let counts = manifest.redactions.iter().map(|one| one.count);
                 let replaced = match counts.fold(0, u64::saturating_add) {
                     0 => "nothing in it was".to_owned(),
@@ -137,7 +137,7 @@ impl Verified {
                 let when = when(&manifest.made_at);
                 format!("As shared on {when}, unchanged; {replaced} replaced.")
             }
-            Verified::Changed(what) => {
+            ManifestCheck::Changed(what) => {
                 format!(
                     "This copy was changed after it was shared: {}.",
                     what.join("; ")
@@ -149,26 +149,28 @@ impl Verified {
     /// Returns the differences from the manifest, one sentence each; empty without a manifest.
     pub fn changed(&self) -> &[String] {
         match self {
-            Verified::Changed(what) => what,
-            Verified::NoManifest | Verified::Unchanged(_) => &[],
+            ManifestCheck::Changed(what) => what,
+            ManifestCheck::NoManifest | ManifestCheck::Unchanged(_) => &[],
         }
     }
 
     /// Returns the row to show first; `None` unless the manifest matches.
     pub fn opens(&self) -> Option<&str> {
         match self {
-            Verified::Unchanged(manifest) => manifest.opens.as_deref().filter(|row| is_row(row)),
-            Verified::NoManifest | Verified::Changed(_) => None,
+            ManifestCheck::Unchanged(manifest) => {
+                manifest.opens.as_deref().filter(|row| is_row(row))
+            }
+            ManifestCheck::NoManifest | ManifestCheck::Changed(_) => None,
         }
     }
 
     /// Returns the finding that `check` reports for a run in this state.
     pub fn issue(&self) -> Option<Issue> {
         let issue = match self {
-            Verified::NoManifest => return None,
-            Verified::Unchanged(_) => Issue::noted("shared-copy", self.words())
+            ManifestCheck::NoManifest => return None,
+            ManifestCheck::Unchanged(_) => Issue::noted("shared-copy", self.words())
                 .hint("Replacements are in brackets, and a note marks each omission."),
-            Verified::Changed(_) => Issue::error("share-changed", self.words())
+            ManifestCheck::Changed(_) => Issue::error("share-changed", self.words())
                 .hint("Do not rely on this copy: ask the sender for the file again."),
         };
         Some(issue)
@@ -226,7 +228,7 @@ impl Sink for InMemory {
 pub fn unpack<R: ReaderAt>(
     archive: &Archive<R>,
     sink: &mut dyn Sink,
-) -> Result<Verified, ArchiveError> {
+) -> Result<ManifestCheck, ArchiveError> {
     let failed = |error: io::Error| ArchiveError::Failed(error.to_string());
     let manifest = Manifest::of(archive);
     let mut sums = BTreeMap::new();
@@ -247,8 +249,8 @@ pub fn unpack<R: ReaderAt>(
         sums.insert(entry.path.as_str(), sum.unwrap_or_default());
     }
     Ok(match manifest {
-        None => Verified::NoManifest,
-        Some(Err(why)) => Verified::Changed(vec![why]),
+        None => ManifestCheck::NoManifest,
+        Some(Err(why)) => ManifestCheck::Changed(vec![why]),
         Some(Ok(manifest)) => manifest.compared(sums),
     })
 }

@@ -21,7 +21,7 @@ use crate::sharing::Sharing;
 
 /// A request for a run, or one of its rows, as text for a language model.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Asked {
+pub struct ModelTextRequest {
     /// A row of the trace; `None` for the row that needs attention first.
     pub node: Option<NodeId>,
     /// The largest size of the text.
@@ -39,7 +39,7 @@ pub fn for_model(
     sharing: &mut Sharing<'_>,
     source: &dyn Shareable,
     made: &Made,
-    asked: Asked,
+    asked: ModelTextRequest,
 ) -> Result<ForModel, ShareError> {
     let original = sharing.session();
     if let Some(session) = original.filter(|_| sharing.is_raw()) {

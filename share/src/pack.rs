@@ -15,8 +15,10 @@ use sha2::{Digest, Sha256};
 
 use crate::ReaderAt;
 use crate::archive::{Archive, ArchiveError};
-use crate::copy::{File, FileKind, Redactor, Rows, Shared, Taken, files_of, values_of};
-use crate::manifest::{FORMAT, MANIFEST, Manifest, Part, is_row};
+use crate::copy::{
+    FileKind, FileToShare, Redactor, RowRedaction, SharedRun, TakenPaths, files_of, values_of,
+};
+use crate::manifest::{FORMAT, MANIFEST, Manifest, PackedFile, is_row};
 use crate::page::PageError;
 
 /// The number of bytes that are copied at a time.
@@ -173,18 +175,18 @@ pub struct Made {
 /// # Errors
 /// If a part cannot be read.
 pub fn look<'a>(
-    runs: &[Shared<'_>],
+    runs: &[SharedRun<'_>],
     redactor: &mut Redactor,
     databases: &mut [Box<dyn Databases + 'a>],
 ) -> Result<Vec<SharedPart>, ShareError> {
     let mut parts = Vec::new();
-    let mut taken = Taken::new();
+    let mut taken = TakenPaths::new();
     for (shared, databases) in runs.iter().zip(databases) {
         let values = values_of(shared.session);
         for file in files_of(shared, &mut taken, redactor) {
             let bytes = match file.kind {
                 FileKind::Database => {
-                    databases.look(&file.path, &mut Rows::new(redactor))?;
+                    databases.look(&file.path, &mut RowRedaction::new(redactor))?;
                     Some(file.len)
                 }
                 _ => redacted(shared, &file, &values, redactor)?.map(|bytes| bytes.len() as u64),
@@ -201,7 +203,7 @@ pub fn look<'a>(
 /// # Errors
 /// If a part cannot be read, or the zip not be written; the caller must then discard the zip.
 pub fn pack<'a, W: Write>(
-    runs: &[Shared<'_>],
+    runs: &[SharedRun<'_>],
     ids: Vec<String>,
     redactor: &mut Redactor,
     databases: &mut [Box<dyn Databases + 'a>],
@@ -211,7 +213,7 @@ pub fn pack<'a, W: Write>(
     let wrong = |error: &dyn std::fmt::Display| ShareError::Write(error.to_string());
     let mut zip = ZipArchiveWriter::new(out);
     let mut parts = Vec::new();
-    let mut taken = Taken::new();
+    let mut taken = TakenPaths::new();
     for (shared, databases) in runs.iter().zip(databases) {
         let values = values_of(shared.session);
         for file in files_of(shared, &mut taken, redactor) {
@@ -223,7 +225,7 @@ pub fn pack<'a, W: Write>(
                     &mut databases.whole(&file.path)?,
                 ),
                 (FileKind::Database, false) => {
-                    let mut rows = Rows::new(redactor);
+                    let mut rows = RowRedaction::new(redactor);
                     add(
                         &mut zip,
                         made.deflated,
@@ -266,8 +268,8 @@ pub fn pack<'a, W: Write>(
 
 /// Returns the redacted bytes of a file that is not a database; `None` if the file is left out.
 fn redacted(
-    shared: &Shared<'_>,
-    file: &File,
+    shared: &SharedRun<'_>,
+    file: &FileToShare,
     values: &BTreeMap<String, u64>,
     redactor: &mut Redactor,
 ) -> Result<Option<Vec<u8>>, ShareError> {
@@ -281,7 +283,7 @@ fn add<W: Write>(
     deflated: bool,
     path: &str,
     bytes: &mut dyn Read,
-) -> io::Result<Part> {
+) -> io::Result<PackedFile> {
     let wrong = |error: rawzip::Error| io::Error::other(error.to_string());
     let file = zip
         .new_file(path)
@@ -308,7 +310,7 @@ fn add<W: Write>(
     let (encoder, output) = writer.finish().map_err(wrong)?;
     encoder.finish()?;
     entry.finish(output).map_err(wrong)?;
-    Ok(Part {
+    Ok(PackedFile {
         path: path.to_owned(),
         bytes: len,
         sha256: hex(&hasher.finalize()),
@@ -377,14 +379,14 @@ mod tests {
     use prosescope_redact::{Rules, shape};
 
     use super::*;
-    use crate::copy::Place;
-    use crate::what::What;
+    use crate::copy::TextPlace;
+    use crate::what::ShareWhat;
 
     #[test]
     fn what_was_replaced_is_found_in_the_copy_and_in_what_the_copy_lacks() {
         let secret = shape::fill("ghp_{A:36}", 1);
-        let mut redactor = Redactor::new(Rules::new(), What::default());
-        let place = Place { of: "", at: "" };
+        let mut redactor = Redactor::new(Rules::new(), ShareWhat::default());
+        let place = TextPlace { of: "", at: "" };
         assert!(redactor.text(place, &secret).is_some());
         // The secret begins in one searched piece and ends in the next.
         let long = format!("{}{secret}", " ".repeat(SEARCHED - 20));

@@ -6,19 +6,19 @@ use std::io::{self, Write};
 use prosescope_core::model::source::Source;
 use prosescope_core::pages::session::Session;
 use prosescope_core::pages::view::{RunShared, SharedPart};
-use prosescope_redact::Names;
+use prosescope_redact::SecretNames;
 
 use crate::ReaderAt;
 use crate::archive::Archive;
-use crate::copy::{Redactor, Shared};
+use crate::copy::{Redactor, SharedRun};
 use crate::pack::{Databases, Made, ShareError, look, pack, remains};
 
 /// A run and its databases.
-pub type Each<'a> = (Shared<'a>, Box<dyn Databases + 'a>);
+pub type RunWithDatabases<'a> = (SharedRun<'a>, Box<dyn Databases + 'a>);
 
 /// Runs to share together.
 pub struct Sharing<'a> {
-    runs: Vec<Shared<'a>>,
+    runs: Vec<SharedRun<'a>>,
     databases: Vec<Box<dyn Databases + 'a>>,
     redactor: Redactor,
     /// The report of the scan. It is kept because packing a raw copy does not scan again.
@@ -32,8 +32,11 @@ impl<'a> Sharing<'a> {
     ///
     /// # Errors
     /// [`ShareError::Alike`] if two runs would get the same path in the copy.
-    pub fn new(runs: Vec<Each<'a>>, mut redactor: Redactor) -> Result<Sharing<'a>, ShareError> {
-        let (runs, databases): (Vec<Shared<'_>>, Vec<_>) = runs.into_iter().unzip();
+    pub fn new(
+        runs: Vec<RunWithDatabases<'a>>,
+        mut redactor: Redactor,
+    ) -> Result<Sharing<'a>, ShareError> {
+        let (runs, databases): (Vec<SharedRun<'_>>, Vec<_>) = runs.into_iter().unzip();
         no_two_alike(&runs)?;
         for session in runs.iter().filter_map(|run| run.session) {
             redactor.meet(session);
@@ -163,7 +166,7 @@ impl<'a> Sharing<'a> {
         if self.redactor.is_raw() {
             return Ok(());
         }
-        let whole = Shared::whole(copy);
+        let whole = SharedRun::whole(copy);
         self.redactor.again();
         look(&[whole], &mut self.redactor, &mut [databases])?;
         match self.redactor.found().first() {
@@ -197,7 +200,7 @@ impl<'a> Sharing<'a> {
     }
 
     /// Returns the names of the replaced texts, such as `github-token #1`.
-    pub(crate) fn names(&self) -> &Names {
+    pub(crate) fn names(&self) -> &SecretNames {
         self.redactor.names()
     }
 
@@ -242,7 +245,7 @@ impl<'a> Sharing<'a> {
 }
 
 /// Refuses runs that would get the same path in the copy: the same folder, or two lone databases of one name.
-fn no_two_alike(runs: &[Shared<'_>]) -> Result<(), ShareError> {
+fn no_two_alike(runs: &[SharedRun<'_>]) -> Result<(), ShareError> {
     let mut places = BTreeSet::new();
     for run in runs {
         let database = run.database.as_deref().filter(|_| run.alone);

@@ -3,11 +3,11 @@
 use prosescope_core::pages::view::SecretFound;
 use prosescope_redact::Remains;
 
-use crate::copy::{Place, Redactor};
+use crate::copy::{Redactor, TextPlace};
 use crate::pack::ShareError;
 
 /// The place of the text in a [`SecretFound`].
-const TEXT: Place<'_> = Place {
+const TEXT: TextPlace<'_> = TextPlace {
     of: "text",
     at: "text",
 };
@@ -39,20 +39,20 @@ pub fn redacted(
 
 #[cfg(test)]
 mod tests {
-    use prosescope_redact::{Kind, Rules, shape};
+    use prosescope_redact::{RuleKind, Rules, shape};
 
     use super::redacted;
-    use crate::wishes::{Known, Wishes};
+    use crate::wishes::{LocalSecret, Wishes};
 
     #[test]
     fn a_secret_that_a_text_shows_by_its_form_is_replaced_in_every_other_form_too() {
         let token = shape::fill("ghp_{A:36}", 1);
         let (head, tail) = token.split_at(20);
         let text = format!("split: {head}\n{tail}\nthen whole: {token}\nand hunter2hunter2\n");
-        let known = Known {
+        let known = LocalSecret {
             name: "DOOR".to_owned(),
             value: "hunter2hunter2".to_owned(),
-            kind: Kind::Secret,
+            kind: RuleKind::Secret,
         };
         let mut redactor = Wishes::default().redactor(Rules::new(), [known]).unwrap();
         let (redacted, found) = redacted(&text, &mut redactor).unwrap();

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
 )]
 #[serde(rename_all = "lowercase")]
-pub enum Content {
+pub enum SharedContent {
     /// Values of bindings, and answers of agents.
     Values,
     /// Prompts of agents and of gates.
@@ -22,45 +22,45 @@ pub enum Content {
     History,
 }
 
-impl Content {
+impl SharedContent {
     /// Returns the kind's name on the command line.
     pub const fn word(self) -> &'static str {
         match self {
-            Content::Values => "values",
-            Content::Prompts => "prompts",
-            Content::Memories => "memories",
-            Content::Program => "program",
-            Content::Attachments => "attachments",
-            Content::History => "history",
+            SharedContent::Values => "values",
+            SharedContent::Prompts => "prompts",
+            SharedContent::Memories => "memories",
+            SharedContent::Program => "program",
+            SharedContent::Attachments => "attachments",
+            SharedContent::History => "history",
         }
     }
 }
 
 /// The contents to share.
 #[derive(Debug, Clone)]
-pub struct What {
+pub struct ShareWhat {
     /// The kinds of content left out as a whole.
-    pub without: BTreeSet<Content>,
+    pub without: BTreeSet<SharedContent>,
     /// The longest value to share, in bytes.
     pub max_value: Option<u64>,
     /// Whether to keep the names of people who decided a gate or may decide a gate.
     pub people: bool,
 }
 
-impl Default for What {
+impl Default for ShareWhat {
     /// Shares everything except earlier values and names of people.
-    fn default() -> What {
-        What {
-            without: BTreeSet::from([Content::History]),
+    fn default() -> ShareWhat {
+        ShareWhat {
+            without: BTreeSet::from([SharedContent::History]),
             max_value: None,
             people: false,
         }
     }
 }
 
-impl What {
+impl ShareWhat {
     /// Returns whether a kind of content is shared.
-    pub fn has(&self, content: Content) -> bool {
+    pub fn has(&self, content: SharedContent) -> bool {
         !self.without.contains(&content)
     }
 }

@@ -2,18 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use prosescope_redact::{Exact, Kind, Refused, Rules, Variable, variables};
+use prosescope_redact::{Exact, RejectedPattern, RuleKind, Rules, Variable, variables};
 use serde::{Deserialize, Serialize};
 
 use crate::copy::Redactor;
-use crate::what::{Content, What};
+use crate::what::{ShareWhat, SharedContent};
 
 /// A sharer's choices. By default secrets, personal data and earlier values are left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Wishes {
     /// The kinds of content left out as a whole.
-    pub without: BTreeSet<Content>,
+    pub without: BTreeSet<SharedContent>,
     /// Whether to keep names of people, home directories and other personal data.
     pub personal: bool,
     /// Whether to share values and memories that were replaced later.
@@ -33,26 +33,26 @@ pub struct Wishes {
 
 /// A value that only a shell can find: in `.env`, in the environment, on this machine. The value is never shown.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Known {
+pub struct LocalSecret {
     /// The value's name at its source.
     pub name: String,
     /// The secret or personal value.
     pub value: String,
     /// Whether the value is a secret or personal data.
-    pub kind: Kind,
+    pub kind: RuleKind,
 }
 
 /// The longest `.env` file that is read, in bytes.
 pub const LONGEST: u64 = 1 << 20;
 
 /// Returns the secrets of an `.env` file.
-pub fn in_env(text: &str) -> impl Iterator<Item = Known> + use<> {
+pub fn in_env(text: &str) -> impl Iterator<Item = LocalSecret> + use<> {
     let variables = variables(text).into_iter();
     let secrets = variables.filter(Variable::is_secret);
-    secrets.map(|variable| Known {
+    secrets.map(|variable| LocalSecret {
         name: variable.name,
         value: variable.value,
-        kind: Kind::Secret,
+        kind: RuleKind::Secret,
     })
 }
 
@@ -64,10 +64,10 @@ impl Wishes {
     pub fn redactor(
         &self,
         rules: Rules,
-        known: impl IntoIterator<Item = Known>,
-    ) -> Result<Redactor, (String, Refused)> {
+        known: impl IntoIterator<Item = LocalSecret>,
+    ) -> Result<Redactor, (String, RejectedPattern)> {
         let mut table = match self.personal {
-            true => rules.without(Kind::Personal),
+            true => rules.without(RuleKind::Personal),
             false => rules,
         };
         for name in &self.keep {
@@ -75,11 +75,11 @@ impl Wishes {
                 table.keep_name(name);
             }
         }
-        for Known { name, value, kind } in known {
+        for LocalSecret { name, value, kind } in known {
             let exact = match kind {
-                Kind::Secret => Exact::secret(&name, &value),
-                Kind::Personal if self.personal => continue,
-                Kind::Personal => Exact::personal(&name, &value),
+                RuleKind::Secret => Exact::secret(&name, &value),
+                RuleKind::Personal if self.personal => continue,
+                RuleKind::Personal => Exact::personal(&name, &value),
             };
             // A value that is too short is refused here and skipped, because it would also be replaced where it
             // occurs by chance.
@@ -95,10 +95,10 @@ impl Wishes {
         }
         let mut without = self.without.clone();
         match self.history {
-            true => without.remove(&Content::History),
-            false => without.insert(Content::History),
+            true => without.remove(&SharedContent::History),
+            false => without.insert(SharedContent::History),
         };
-        let what = What {
+        let what = ShareWhat {
             without,
             max_value: self.max_value,
             people: self.personal,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 use prosescope_share::archive::{Archive, ArchiveError};
-use prosescope_share::manifest::{self, MANIFEST, Manifest, Part, Sink, Verified};
+use prosescope_share::manifest::{self, MANIFEST, Manifest, ManifestCheck, PackedFile, Sink};
 use prosescope_test_support::zip::{Entry, crc, zip, zip_listing, zip_of_a_million};
 use sha2::{Digest, Sha256};
 
@@ -32,7 +32,7 @@ impl Sink for Files {
     }
 }
 
-fn unpacked(zip: &[u8], most: u64) -> Result<(Files, Verified), ArchiveError> {
+fn unpacked(zip: &[u8], most: u64) -> Result<(Files, ManifestCheck), ArchiveError> {
     let archive = Archive::open(zip, zip.len() as u64, most)?;
     let mut files = Files::default();
     let verified = manifest::unpack(&archive, &mut files)?;
@@ -75,7 +75,7 @@ fn a_sound_zip_is_unpacked() {
     let paths: Vec<&str> = files.0.keys().map(String::as_str).collect();
     assert_eq!(paths, ["empty", "runs/a/state.md", "runs/b/state.md"]);
     assert_eq!(files.0["runs/b/state.md"], b"two");
-    assert_eq!(verified, Verified::NoManifest);
+    assert_eq!(verified, ManifestCheck::NoManifest);
     assert_eq!(verified.issue(), None);
 }
 
@@ -201,7 +201,7 @@ fn shared() -> (Vec<u8>, Manifest) {
         ("state.db", b"some bytes of a run".as_slice()),
         ("x/y", b"z"),
     ];
-    let part = |(path, bytes): &(&str, &[u8])| Part {
+    let part = |(path, bytes): &(&str, &[u8])| PackedFile {
         path: (*path).to_owned(),
         bytes: bytes.len() as u64,
         sha256: Sha256::digest(bytes)
@@ -266,7 +266,10 @@ fn a_copy_with_a_signature_and_fields_of_other_versions_is_opened_unchanged() {
     ]);
     let (files, verified) = unpacked(&signed, MOST).unwrap();
     assert_eq!(files.0.len(), 2, "{files:?}");
-    assert!(matches!(verified, Verified::Unchanged(_)), "{verified:?}");
+    assert!(
+        matches!(verified, ManifestCheck::Unchanged(_)),
+        "{verified:?}"
+    );
 }
 
 /// Checks that each altered byte is reported, except in fields without effect, such as a time or a version, and that a
@@ -280,10 +283,10 @@ fn an_altered_byte_is_said_and_a_cut_is_refused() {
             let mut altered = sound.clone();
             altered[at] ^= bit;
             match unpacked(&altered, MOST) {
-                Ok((read, Verified::Unchanged(_))) => assert_eq!(read, files, "byte {at}"),
-                Ok((_, Verified::Changed(what))) => assert!(!what.is_empty()),
+                Ok((read, ManifestCheck::Unchanged(_))) => assert_eq!(read, files, "byte {at}"),
+                Ok((_, ManifestCheck::Changed(what))) => assert!(!what.is_empty()),
                 // The alteration hit the manifest's name in both places, so the zip no longer has a manifest.
-                Ok((_, Verified::NoManifest)) => panic!("byte {at} took the manifest away"),
+                Ok((_, ManifestCheck::NoManifest)) => panic!("byte {at} took the manifest away"),
                 Err(error) => assert!(!error.to_string().is_empty()),
             }
         }

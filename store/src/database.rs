@@ -28,7 +28,7 @@ use tempfile::TempDir;
 use crate::{sparse, vfs};
 
 /// A database that was opened for reading.
-pub(crate) struct Opened {
+pub(crate) struct OpenedDatabase {
     /// The open connection; the limits of reading are not yet set on it.
     pub(crate) conn: Connection,
     /// Notes for the user on how the database was opened.
@@ -36,7 +36,7 @@ pub(crate) struct Opened {
     /// The temporary copy that was opened, if one was needed; must outlive the connection.
     pub(crate) aside: Option<TempDir>,
     /// The state of the files at opening, to detect changes under a reader that takes no locks.
-    pub(crate) watch: Watch,
+    pub(crate) watch: DatabaseWatch,
 }
 
 /// The reason why a database was not opened.
@@ -116,7 +116,7 @@ impl DatabaseError {
 
 /// The way in which a database is opened; each variant is a row of the table in this module's documentation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum How {
+enum OpeningMode {
     SharedMemory,
     Alone,
     Immutable,
@@ -124,21 +124,21 @@ enum How {
 }
 
 /// Opens a database read-only and without a trace.
-pub(crate) fn open(path: &Path) -> Result<Opened, DatabaseError> {
+pub(crate) fn open(path: &Path) -> Result<OpenedDatabase, DatabaseError> {
     // SQLite looks for a database's other files beside the file itself, not beside a link to it.
     let path = fs::canonicalize(path)?;
-    let watch = Watch::new(&path);
+    let watch = DatabaseWatch::new(&path);
     let header = header(&path)?;
-    let wal = watch.len(Part::Wal);
+    let wal = watch.len(DatabaseFile::Wal);
     let odd = no_files(&path);
-    let how = match (wal, watch.exists(Part::Shm), header.wal) {
-        _ if !odd.is_empty() => How::Immutable,
-        (Some(32..), true, _) => How::SharedMemory,
-        (Some(32..), false, _) => How::Alone,
-        (_, _, true) => How::Immutable,
-        _ => How::Plain,
+    let how = match (wal, watch.exists(DatabaseFile::Shm), header.wal) {
+        _ if !odd.is_empty() => OpeningMode::Immutable,
+        (Some(32..), true, _) => OpeningMode::SharedMemory,
+        (Some(32..), false, _) => OpeningMode::Alone,
+        (_, _, true) => OpeningMode::Immutable,
+        _ => OpeningMode::Plain,
     };
-    if how != How::SharedMemory && how != How::Alone {
+    if how != OpeningMode::SharedMemory && how != OpeningMode::Alone {
         // The file may be shorter than its header states while the missing pages are in the `-wal`.
         whole(&path, &header)?;
     }
@@ -147,11 +147,11 @@ pub(crate) fn open(path: &Path) -> Result<Opened, DatabaseError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     if !odd.is_empty() {
         notes.push(not_read(&name, &odd));
-    } else if how == How::Immutable {
-        notes.push(sqlite::wal_missing(&name, watch.exists(Part::Shm)));
+    } else if how == OpeningMode::Immutable {
+        notes.push(sqlite::wal_missing(&name, watch.exists(DatabaseFile::Shm)));
     }
     match connect(&path, how) {
-        Ok(conn) => Ok(Opened {
+        Ok(conn) => Ok(OpenedDatabase {
             conn,
             notes,
             aside: None,
@@ -159,13 +159,13 @@ pub(crate) fn open(path: &Path) -> Result<Opened, DatabaseError> {
         }),
         // A lock means that the writer is alive, so the journal is in use and must not be rolled back.
         Err(error)
-            if how == How::Plain
+            if how == OpeningMode::Plain
                 && error != DecodeError::Locked
-                && watch.len(Part::Journal).is_some_and(|n| n > 0) =>
+                && watch.len(DatabaseFile::Journal).is_some_and(|n| n > 0) =>
         {
             let (conn, aside) = roll_back_aside(&path, &watch, MOST_COPIED)?;
             notes.push(rolled_back(&name));
-            Ok(Opened {
+            Ok(OpenedDatabase {
                 conn,
                 notes,
                 aside: Some(aside),
@@ -226,7 +226,11 @@ fn header(path: &Path) -> Result<Header, DatabaseError> {
 fn whole(path: &Path, first: &Header) -> Result<(), DatabaseError> {
     let mut found = first.whole();
     for _ in 0..3 {
-        if found.is_ok() || Watch::new(path).len(Part::Journal).is_some_and(|n| n > 0) {
+        if found.is_ok()
+            || DatabaseWatch::new(path)
+                .len(DatabaseFile::Journal)
+                .is_some_and(|n| n > 0)
+        {
             return Ok(());
         }
         std::thread::sleep(Duration::from_millis(10));
@@ -236,13 +240,13 @@ fn whole(path: &Path, first: &Header) -> Result<(), DatabaseError> {
 }
 
 /// Opens the database and reads the first page, so that an error appears here rather than later.
-fn connect(path: &Path, how: How) -> Result<Connection, DecodeError> {
+fn connect(path: &Path, how: OpeningMode) -> Result<Connection, DecodeError> {
     let parameters = match how {
-        How::SharedMemory => "mode=ro&readonly_shm=1",
-        How::Immutable => "mode=ro&immutable=1",
-        How::Alone | How::Plain => "mode=ro",
+        OpeningMode::SharedMemory => "mode=ro&readonly_shm=1",
+        OpeningMode::Immutable => "mode=ro&immutable=1",
+        OpeningMode::Alone | OpeningMode::Plain => "mode=ro",
     };
-    let system = match (vfs::are_registered(), how == How::Alone) {
+    let system = match (vfs::are_registered(), how == OpeningMode::Alone) {
         (true, true) => format!("&vfs={}", vfs::UNLOCKED),
         (true, false) => format!("&vfs={}", vfs::LOCKED),
         (false, true) if cfg!(unix) => "&vfs=unix-none".to_owned(),
@@ -257,7 +261,7 @@ fn connect(path: &Path, how: How) -> Result<Connection, DecodeError> {
     )?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     conn.busy_timeout(PATIENCE)?;
-    if how == How::Alone {
+    if how == OpeningMode::Alone {
         sqlite::exclusive(&conn)?;
     }
     sqlite::probe(&conn)?;
@@ -313,7 +317,7 @@ fn megabytes(bytes: u64) -> u64 {
 /// `most` bytes, not counting holes.
 fn roll_back_aside(
     path: &Path,
-    watch: &Watch,
+    watch: &DatabaseWatch,
     most: u64,
 ) -> Result<(Connection, TempDir), DatabaseError> {
     let aside = tempfile::tempdir().map_err(DatabaseError::Copy)?;
@@ -349,7 +353,7 @@ fn roll_back_aside(
                 _ => DatabaseError::Copy(error),
             })?;
         }
-        let after = Watch::new(path);
+        let after = DatabaseWatch::new(path);
         if after.seen == before.seen {
             {
                 let writer = Connection::open_with_flags(
@@ -360,7 +364,7 @@ fn roll_back_aside(
                 sqlite::probe(&writer)?;
             }
             self::header(&copy)?.whole()?;
-            return Ok((connect(&copy, How::Plain)?, aside));
+            return Ok((connect(&copy, OpeningMode::Plain)?, aside));
         }
         // Removes the failed copy, which frees the space for the next attempt.
         let _ = fs::remove_file(&copy);
@@ -378,23 +382,23 @@ fn beside(path: &Path, end: &str) -> PathBuf {
 
 /// A file that belongs to a database, including the database itself.
 #[derive(Debug, Clone, Copy)]
-enum Part {
+enum DatabaseFile {
     Database,
     Wal,
     Shm,
     Journal,
 }
 
-const PARTS: [(Part, &str); 4] = [
-    (Part::Database, ""),
-    (Part::Wal, "-wal"),
-    (Part::Shm, "-shm"),
-    (Part::Journal, "-journal"),
+const PARTS: [(DatabaseFile, &str); 4] = [
+    (DatabaseFile::Database, ""),
+    (DatabaseFile::Wal, "-wal"),
+    (DatabaseFile::Shm, "-shm"),
+    (DatabaseFile::Journal, "-journal"),
 ];
 
 /// The length and time of each database file at opening, in the order of [`PARTS`].
 #[derive(Debug, Clone)]
-pub(crate) struct Watch {
+pub(crate) struct DatabaseWatch {
     path: PathBuf,
     seen: [Option<(u64, Option<SystemTime>)>; 4],
     /// Whether the reader takes no locks, so that a concurrent write goes unnoticed and the result may mix two
@@ -402,25 +406,25 @@ pub(crate) struct Watch {
     lockless: bool,
 }
 
-impl Watch {
-    fn new(path: &Path) -> Watch {
+impl DatabaseWatch {
+    fn new(path: &Path) -> DatabaseWatch {
         let seen = PARTS.map(|(_, end)| {
             let meta = fs::metadata(beside(path, end)).ok()?;
             Some((meta.len(), meta.modified().ok()))
         });
-        Watch {
+        DatabaseWatch {
             path: path.to_owned(),
             seen,
             lockless: false,
         }
     }
 
-    fn of(mut self, how: How) -> Watch {
-        self.lockless = matches!(how, How::Alone | How::Immutable);
+    fn of(mut self, how: OpeningMode) -> DatabaseWatch {
+        self.lockless = matches!(how, OpeningMode::Alone | OpeningMode::Immutable);
         self
     }
 
-    fn len(&self, part: Part) -> Option<u64> {
+    fn len(&self, part: DatabaseFile) -> Option<u64> {
         self.seen
             .get(part as usize)
             .copied()
@@ -428,13 +432,13 @@ impl Watch {
             .map(|(len, _)| len)
     }
 
-    fn exists(&self, part: Part) -> bool {
+    fn exists(&self, part: DatabaseFile) -> bool {
         self.len(part).is_some()
     }
 
     /// Returns an issue if a database that was read without locks has changed. Called after reading.
     pub(crate) fn changed(&self) -> Option<Issue> {
-        if !self.lockless || Watch::new(&self.path).seen == self.seen {
+        if !self.lockless || DatabaseWatch::new(&self.path).seen == self.seen {
             return None;
         }
         let name = self
@@ -484,7 +488,7 @@ mod tests {
         let file = File::options().write(true).open(&path).unwrap();
         file.set_len(3 << 30).unwrap();
         // The limit is far below the file's length, but above its data.
-        let undone = roll_back_aside(&path, &Watch::new(&path), 2 << 20);
+        let undone = roll_back_aside(&path, &DatabaseWatch::new(&path), 2 << 20);
         let (conn, _aside) = undone.map_err(|error| error.to_string()).unwrap();
         let said: String = conn
             .query_row("SELECT group_concat(a) FROM t", [], |row| row.get(0))
@@ -495,7 +499,7 @@ mod tests {
     #[test]
     fn what_is_too_large_to_be_copied_is_said_with_its_size() {
         let (_dir, path) = with_hot_journal();
-        let refused = roll_back_aside(&path, &Watch::new(&path), 1000);
+        let refused = roll_back_aside(&path, &DatabaseWatch::new(&path), 1000);
         let error = refused.err().unwrap();
         let said = error.to_string();
         assert!(

@@ -16,7 +16,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::{DirBuilder, FileType, Metadata, OpenOptions};
 
 /// An entry of a directory, with only the facts of the listing itself.
-pub(crate) struct Entry {
+pub(crate) struct DirectoryEntry {
     pub(crate) name: OsString,
     pub(crate) kind: FileType,
 }
@@ -173,7 +173,7 @@ impl Dir {
     /// Returns the names in a folder with their types; a missing folder has none. Names that are not valid text are
     /// left out.
     pub(crate) fn names(&self, below: &str) -> io::Result<Vec<(String, FileType)>> {
-        let text = |entry: Entry| Some((entry.name.into_string().ok()?, entry.kind));
+        let text = |entry: DirectoryEntry| Some((entry.name.into_string().ok()?, entry.kind));
         match self.dir(below)? {
             Some(dir) => Ok(dir.entries()?.into_iter().filter_map(text).collect()),
             None => Ok(Vec::new()),
@@ -181,12 +181,12 @@ impl Dir {
     }
 
     /// Returns all entries directly in the directory.
-    pub(crate) fn entries(&self) -> io::Result<Vec<Entry>> {
+    pub(crate) fn entries(&self) -> io::Result<Vec<DirectoryEntry>> {
         self.held
             .entries()?
             .map(|entry| {
                 let entry = entry?;
-                Ok(Entry {
+                Ok(DirectoryEntry {
                     name: entry.file_name(),
                     kind: entry.file_type()?,
                 })

@@ -10,12 +10,12 @@ use prosescope_core::model::issue::Issue;
 use prosescope_core::model::source::{self, FileEntry, Odd, Source, SourceError};
 use prosescope_core::model::time::Stamp;
 use prosescope_core::read::sqlite::Sqlite;
-use prosescope_share::manifest::Verified;
+use prosescope_share::manifest::ManifestCheck;
 use prosescope_workflow::SqliteTables;
 use rusqlite::Connection;
 
-use crate::database::{DatabaseError, Watch};
-use crate::dir::{self, Dir, Entry, part_of};
+use crate::database::{DatabaseError, DatabaseWatch};
+use crate::dir::{self, Dir, DirectoryEntry, part_of};
 use crate::error::StoreError;
 use crate::lent::Lent;
 use crate::packed;
@@ -29,27 +29,27 @@ const DEPTH: usize = 128;
 /// A [`Source`] over a folder, or over a single database and SQLite's files beside it.
 pub struct Disk {
     label: String,
-    root: Root,
+    root: SourceRoot,
     files: Vec<FileEntry>,
     issues: Vec<Issue>,
-    notes: RefCell<BTreeMap<String, (Vec<Issue>, Watch)>>,
+    notes: RefCell<BTreeMap<String, (Vec<Issue>, DatabaseWatch)>>,
     /// The paths of files and folders that could not be read, each with the reason.
     failed: RefCell<Vec<(String, String)>>,
     /// Temporary folders with copies of databases or with an unpacked file; they live as long as the source.
     aside: RefCell<Vec<tempfile::TempDir>>,
     /// For an unpacked file, whether its contents equal those that were shared.
-    verified: Option<Verified>,
+    verified: Option<ManifestCheck>,
 }
 
 /// The folder of a source, held open. Files are opened in their present state, and no link is followed.
 #[derive(Debug, Clone)]
-pub struct Root {
+pub struct SourceRoot {
     dir: Dir,
     /// The listed name and the real path of the source's file, if the user opened the file through a link.
     link: Option<(String, PathBuf)>,
 }
 
-impl Root {
+impl SourceRoot {
     /// Opens a plain file by its listed path. Follows no link, even one placed there since the listing, and does not
     /// wait for a pipe.
     ///
@@ -68,7 +68,7 @@ impl Root {
     /// Returns the length of a plain file, and the time of its last change.
     ///
     /// # Errors
-    /// As [`Root::open`].
+    /// As [`SourceRoot::open`].
     pub fn state(&self, path: &str) -> io::Result<(u64, SystemTime)> {
         if self.link.as_ref().is_some_and(|(name, _)| name == path) {
             let meta = self.open(path)?.metadata()?;
@@ -152,7 +152,7 @@ impl Disk {
     }
 
     /// Returns whether a zip or a shared page equals the shared contents; `None` for a plain file or folder.
-    pub fn verified(&self) -> Option<&Verified> {
+    pub fn verified(&self) -> Option<&ManifestCheck> {
         self.verified.as_ref()
     }
 
@@ -178,7 +178,7 @@ impl Disk {
             .map(|(_, why)| why.clone())
     }
 
-    /// Opens a listed file; see [`Root::open`].
+    /// Opens a listed file; see [`SourceRoot::open`].
     ///
     /// # Errors
     /// If the file is not listed, is no longer a plain file, or is not readable.
@@ -198,14 +198,14 @@ impl Disk {
     }
 
     /// Returns the folder of the source, for use without the listing.
-    pub fn root(&self) -> Root {
+    pub fn root(&self) -> SourceRoot {
         self.root.clone()
     }
 
     fn empty(path: &Path, dir: Dir) -> Disk {
         Disk {
             label: path.display().to_string(),
-            root: Root { dir, link: None },
+            root: SourceRoot { dir, link: None },
             files: Vec::new(),
             issues: Vec::new(),
             notes: RefCell::default(),
@@ -249,7 +249,7 @@ impl Disk {
             }
         };
         entries.sort_by(|a, b| a.name.cmp(&b.name));
-        for Entry { name, kind, .. } in entries {
+        for DirectoryEntry { name, kind, .. } in entries {
             let place = format!("{above}{}", name.to_string_lossy());
             let name = name.to_string_lossy();
             let odd = match () {

@@ -11,33 +11,35 @@ use std::sync::{Arc, Weak};
 
 use parking_lot::ReentrantMutex;
 use prosescope_core::model::database::query::{QueryError, Question};
-use prosescope_core::model::database::{CellAt, Database, DecodeError, Found, Limits, Row, Scan};
+use prosescope_core::model::database::{
+    CellAt, Database, DecodeError, FoundTable, Limits, Row, Scan,
+};
 use prosescope_core::model::issue::Issue;
 use prosescope_core::pages::view::QueryView;
 use prosescope_core::read::sqlite::Sqlite;
 use tempfile::TempDir;
 
-use crate::database::{DatabaseError, Opened, Watch};
+use crate::database::{DatabaseError, DatabaseWatch, OpenedDatabase};
 
-/// A database that is opened when it is read, and closed by [`Claim::let_go`].
+/// A database that is opened when it is read, and closed by [`Releaser::let_go`].
 pub struct Lent {
     file: PathBuf,
     /// The database's path in the source.
     path: String,
     limits: Limits,
-    open: Arc<Open>,
+    open: Arc<LockedDatabase>,
 }
 
-/// A handle that can close a [`Lent`] database; see [`Claim::let_go`].
-pub struct Claim(Weak<Open>);
+/// A handle that can close a [`Lent`] database; see [`Releaser::let_go`].
+pub struct Releaser(Weak<LockedDatabase>);
 
 /// The open database, if any, behind a lock. The lock is reentrant, because a callback of one scan may read more of the
 /// same database.
-type Open = ReentrantMutex<RefCell<Option<Held>>>;
+type LockedDatabase = ReentrantMutex<RefCell<Option<HeldDatabase>>>;
 
-struct Held {
+struct HeldDatabase {
     db: Box<dyn Database>,
-    watch: Watch,
+    watch: DatabaseWatch,
     /// The temporary copy that is read instead of the database, if any. It stays open between reads: creating it again
     /// may be slow, and keeping it blocks no writer.
     aside: Option<TempDir>,
@@ -50,7 +52,7 @@ impl Lent {
         file: PathBuf,
         path: &str,
         limits: &Limits,
-    ) -> Result<(Lent, Vec<Issue>, Watch), DatabaseError> {
+    ) -> Result<(Lent, Vec<Issue>, DatabaseWatch), DatabaseError> {
         let lent = Lent {
             file,
             path: path.to_owned(),
@@ -64,8 +66,8 @@ impl Lent {
     }
 
     /// Returns a handle with which other code can close the database. The handle does not keep the database alive.
-    pub fn claim(&self) -> Claim {
-        Claim(Arc::downgrade(&self.open))
+    pub fn claim(&self) -> Releaser {
+        Releaser(Arc::downgrade(&self.open))
     }
 
     fn with<T>(
@@ -86,19 +88,19 @@ impl Lent {
         }
     }
 
-    fn held(&self) -> Result<(Held, Vec<Issue>), DatabaseError> {
-        let Opened {
+    fn held(&self) -> Result<(HeldDatabase, Vec<Issue>), DatabaseError> {
+        let OpenedDatabase {
             conn,
             notes,
             aside,
             watch,
         } = crate::database::open(&self.file)?;
         let db = Box::new(Sqlite::new(conn, (&self.limits).into())?);
-        Ok((Held { db, watch, aside }, notes))
+        Ok((HeldDatabase { db, watch, aside }, notes))
     }
 }
 
-impl Claim {
+impl Releaser {
     /// Closes the database until the next read. Returns `Some(false)` if a reader without locks may have read during a
     /// write, so that its reads saw different states. Returns `None` if the [`Lent`] was dropped.
     pub fn let_go(&self) -> Option<bool> {
@@ -122,11 +124,11 @@ impl Database for Lent {
         }
     }
 
-    fn tables(&self) -> Result<Vec<Found>, DecodeError> {
+    fn tables(&self) -> Result<Vec<FoundTable>, DecodeError> {
         self.with(|db| db.tables())
     }
 
-    fn table(&self, name: &str) -> Result<Found, DecodeError> {
+    fn table(&self, name: &str) -> Result<FoundTable, DecodeError> {
         self.with(|db| db.table(name))
     }
 
@@ -138,11 +140,11 @@ impl Database for Lent {
         self.with(|db| db.scan(scan, each))
     }
 
-    fn count(&self, table: &Found, most: u64) -> Option<u64> {
+    fn count(&self, table: &FoundTable, most: u64) -> Option<u64> {
         self.with(|db| Ok(db.count(table, most))).ok().flatten()
     }
 
-    fn about(&self, table: &Found) -> u64 {
+    fn about(&self, table: &FoundTable) -> u64 {
         self.with(|db| Ok(db.about(table))).unwrap_or_default()
     }
 

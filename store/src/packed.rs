@@ -5,8 +5,8 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use prosescope_share::archive::{Archive, ArchiveError, Entry, HEAD, is_zip};
-use prosescope_share::manifest::{self, Sink, Verified};
+use prosescope_share::archive::{Archive, ArchiveError, HEAD, ZipEntry, is_zip};
+use prosescope_share::manifest::{self, ManifestCheck, Sink};
 use prosescope_share::{FileReader, page};
 use tempfile::TempDir;
 
@@ -16,15 +16,15 @@ use crate::error::StoreError;
 const MOST: u64 = 16 << 30;
 
 /// The contents of an unpacked file.
-pub(crate) struct Packed {
+pub(crate) struct UnpackedContent {
     /// The private folder with the unpacked files; dropping it removes them.
     pub(crate) folder: TempDir,
     /// Whether the unpacked contents equal the contents that were shared.
-    pub(crate) verified: Verified,
+    pub(crate) verified: ManifestCheck,
 }
 
 /// Unpacks a shared file: a zip, or a page that contains a run. Returns `None` for any other file.
-pub(crate) fn unpacked(path: &Path) -> Result<Option<Packed>, StoreError> {
+pub(crate) fn unpacked(path: &Path) -> Result<Option<UnpackedContent>, StoreError> {
     let archive = archive(path)?;
     archive.map(|archive| unpack(path, &archive)).transpose()
 }
@@ -36,7 +36,7 @@ pub(crate) fn database(path: &Path) -> Result<Option<Option<(TempDir, PathBuf)>>
         return Ok(None);
     };
     let mut entries = archive.entries().iter();
-    let is_database = |entry: &&Entry| !entry.path.contains('/') && entry.path.ends_with(".db");
+    let is_database = |entry: &&ZipEntry| !entry.path.contains('/') && entry.path.ends_with(".db");
     let Some(entry) = entries.find(is_database) else {
         return Ok(Some(None));
     };
@@ -82,10 +82,10 @@ fn folder(path: &Path) -> Result<TempDir, StoreError> {
     made.map_err(|cause| no_room(path, &cause))
 }
 
-fn unpack(path: &Path, archive: &Archive<FileReader>) -> Result<Packed, StoreError> {
+fn unpack(path: &Path, archive: &Archive<FileReader>) -> Result<UnpackedContent, StoreError> {
     let refused = |error: ArchiveError| wrong(path, error.to_string(), error.next_step());
     let folder = folder(path)?;
-    let mut files = Files {
+    let mut files = FolderSink {
         folder: folder.path(),
         file: None,
         failed: None,
@@ -95,11 +95,11 @@ fn unpack(path: &Path, archive: &Archive<FileReader>) -> Result<Packed, StoreErr
         Some(cause) => no_room(path, &cause),
         None => refused(error),
     })?;
-    Ok(Packed { folder, verified })
+    Ok(UnpackedContent { folder, verified })
 }
 
 /// A sink that writes the files of an archive below a folder.
-struct Files<'a> {
+struct FolderSink<'a> {
     folder: &'a Path,
     /// The file that is being written.
     file: Option<File>,
@@ -107,7 +107,7 @@ struct Files<'a> {
     failed: Option<io::Error>,
 }
 
-impl Files<'_> {
+impl FolderSink<'_> {
     fn noted(&mut self, done: io::Result<()>) -> io::Result<()> {
         done.map_err(|cause| {
             let said = io::Error::new(cause.kind(), cause.to_string());
@@ -117,7 +117,7 @@ impl Files<'_> {
     }
 }
 
-impl Sink for Files<'_> {
+impl Sink for FolderSink<'_> {
     fn begin(&mut self, path: &str, _len: u64) -> io::Result<()> {
         let to = self.folder.join(path);
         let made = to.parent().map_or(Ok(()), fs::create_dir_all);

@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use prosescope_core::read::sqlite::{Guard, guard};
 use prosescope_core::record::{Fault, FaultKind, WriteError};
 use prosescope_workflow::{
-    Barrier, Filter, Row, Rows, Select, Shape, SqliteTables, Tables, Target, Waiting, Work,
+    Barrier, LockTarget, RowCondition, Select, SqliteTables, Tables, Waiting, Work, WorkflowRow,
+    WorkflowRows, WorkflowShape,
 };
 use tempfile::TempDir;
 
 use crate::dir::Dir;
 use crate::packed;
-use crate::record::{Clock, TIME, connect_workflows, fault, lock};
+use crate::record::{TIME, TransactionClock, connect_workflows, fault, lock};
 
 /// A database of workflows open for reading. Reading leaves no trace: a program that follows a workflow opens the
 /// database again each time it checks for new events.
@@ -83,12 +84,12 @@ impl WorkflowReader {
     }
 }
 
-impl Rows for WorkflowReader {
-    fn shape(&self) -> &Shape {
+impl WorkflowRows for WorkflowReader {
+    fn shape(&self) -> &WorkflowShape {
         self.tables.shape()
     }
 
-    fn select(&self, wanted: &Select<'_>) -> Result<Vec<Row>, Fault> {
+    fn select(&self, wanted: &Select<'_>) -> Result<Vec<WorkflowRow>, Fault> {
         let rows = self.tables.select(wanted);
         rows.map_err(|fault| at(&self.path, "cannot be read", fault))
     }
@@ -107,7 +108,7 @@ impl Rows for WorkflowReader {
 #[derive(Debug)]
 pub struct WorkflowStore {
     path: PathBuf,
-    clock: Clock,
+    clock: TransactionClock,
     tables: SqliteTables,
     /// The database's folder. Rust drops fields in order: the folder is closed after the connection, which needs it.
     dir: Dir,
@@ -147,7 +148,7 @@ impl WorkflowStore {
     }
 
     fn of(dir: Dir, path: &Path, name: &str, make: bool) -> Result<WorkflowStore, Fault> {
-        let clock = Clock::default();
+        let clock = TransactionClock::default();
         clock.start(TIME);
         let conn = connect_workflows(&dir, name, make, &clock)?;
         let tables = SqliteTables::new(conn).map_err(|fault| at(path, "cannot be read", fault))?;
@@ -176,12 +177,12 @@ impl WorkflowStore {
     }
 }
 
-impl Rows for WorkflowStore {
-    fn shape(&self) -> &Shape {
+impl WorkflowRows for WorkflowStore {
+    fn shape(&self) -> &WorkflowShape {
         self.tables.shape()
     }
 
-    fn select(&self, wanted: &Select<'_>) -> Result<Vec<Row>, Fault> {
+    fn select(&self, wanted: &Select<'_>) -> Result<Vec<WorkflowRow>, Fault> {
         let rows = self.tables.select(wanted);
         rows.map_err(|fault| at(&self.path, "cannot be read", fault))
     }
@@ -197,11 +198,11 @@ impl Rows for WorkflowStore {
 }
 
 impl Tables for WorkflowStore {
-    fn transact(&mut self, target: Target<'_>, work: Work<'_>) -> Result<Vec<i64>, WriteError> {
+    fn transact(&mut self, target: LockTarget<'_>, work: Work<'_>) -> Result<Vec<i64>, WriteError> {
         self.immediate(|tables| tables.apply(target, work))
     }
 
-    fn remove_events(&mut self, filters: &[Filter]) -> Result<u64, Fault> {
+    fn remove_events(&mut self, filters: &[RowCondition]) -> Result<u64, Fault> {
         let removed = self.immediate(|tables| Ok(tables.remove(filters)?));
         removed.map_err(only_fault)
     }
@@ -222,7 +223,7 @@ fn at(path: &Path, what: &str, fault: Fault) -> Fault {
 }
 
 /// Refuses a database without workflow tables.
-fn fits(path: &Path, shape: &Shape) -> Result<(), Fault> {
+fn fits(path: &Path, shape: &WorkflowShape) -> Result<(), Fault> {
     shape.fits().map_err(|unfit| {
         let message = format!("{} is not a database of workflows: {unfit}", path.display());
         Fault::new(FaultKind::Damaged, message)

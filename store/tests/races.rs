@@ -18,8 +18,8 @@ use prosescope_core::pages::repair::plan;
 use prosescope_core::pages::session::{Options, Session};
 use prosescope_core::record::{At, LARGE, Put, Remember, RunStore, record};
 use prosescope_store::{
-    Conversion, Damaged, Disk, FolderStore, Origin, SqliteStore, convert, init_folder, init_sqlite,
-    remove_run, run_entries, write_repaired,
+    Conversion, DamagedRun, Disk, FolderStore, OriginalRun, SqliteStore, convert, init_folder,
+    init_sqlite, remove_run, run_entries, write_repaired,
 };
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
@@ -344,7 +344,7 @@ fn converting_copies_and_writes_nothing_of_elsewhere() {
                     form: FolderForm::StateMd,
                 };
             let conversion = Conversion {
-                origin: Origin::Disk {
+                origin: OriginalRun::Disk {
                     disk,
                     database,
                     with_files: true,
@@ -371,7 +371,7 @@ fn a_repaired_copy_copies_and_writes_nothing_of_elsewhere() {
         copies(place, form, ROUNDS / 4, |disk, session, to| {
             let run = session.run();
             let repair = plan(run, session.trace(), NOW);
-            let damaged = Damaged {
+            let damaged = DamagedRun {
                 disk,
                 root: "",
                 database: disk.path_of("state.db").exists().then_some("state.db"),

@@ -7,10 +7,10 @@ use std::rc::Rc;
 
 use prosescope_core::model::schema::STATE_SQL;
 use prosescope_core::pages::check;
-use prosescope_core::pages::repair::{Done, plan};
+use prosescope_core::pages::repair::{MadeRepair, plan};
 use prosescope_core::pages::session::{Options, Session, pages};
 use prosescope_core::pages::view::RuleView;
-use prosescope_store::{Damaged, Disk, write_repaired};
+use prosescope_store::{DamagedRun, Disk, write_repaired};
 use prosescope_test_support::example::{Example, example};
 use rusqlite::Connection;
 
@@ -59,12 +59,12 @@ fn rules(session: &Session) -> BTreeSet<String> {
 }
 
 /// Writes a repaired copy beside a run folder.
-fn repaired(dir: &Path) -> (Vec<Done>, Session) {
+fn repaired(dir: &Path) -> (Vec<MadeRepair>, Session) {
     let (disk, session) = open(dir);
     let repair = plan(session.run(), session.trace(), "2027-01-15 08:00:00");
     let to = dir.with_file_name("fixed");
     let (done, _) = write_repaired(
-        &Damaged {
+        &DamagedRun {
             disk: &disk,
             root: "",
             database: dir.join("state.db").exists().then_some("state.db"),
@@ -392,7 +392,7 @@ fn what_a_damaged_file_still_gives_is_saved_and_nothing_is_written_over() {
     let (disk, session) = open(&run);
     let repair = plan(session.run(), session.trace(), "");
     let again = write_repaired(
-        &Damaged {
+        &DamagedRun {
             disk: &disk,
             root: "",
             database: Some("state.db"),

@@ -6,7 +6,8 @@ mod conformance;
 use prosescope_store::{WorkflowReader, WorkflowStore};
 use prosescope_test_support::zip::{Entry, zip};
 use prosescope_workflow::{
-    Append, Ask, Finish, Horizon, Input, Json, Note, Start, Wanted, events, list, record, show,
+    Append, Ask, Finish, Horizon, Input, Json, NewEvent, Start, WorkflowFilter, events, list,
+    record, show,
 };
 
 const NOW: i64 = 1_768_487_452_123;
@@ -36,13 +37,13 @@ fn a_conversation_is_recorded_and_read_back() {
         payload: None,
     };
     record(&mut store, &ask, None, NOW + 1).unwrap();
-    let listed = list(&store, &Wanted::default()).unwrap();
+    let listed = list(&store, &WorkflowFilter::default()).unwrap();
     assert_eq!(listed.workflows[0].question.as_deref(), Some("Which one?"));
 
-    let note = |text: &str| Note {
+    let note = |text: &str| NewEvent {
         run: Some(begun.run_id.clone()),
         text: text.to_owned(),
-        ..Note::default()
+        ..NewEvent::default()
     };
     let append = Append {
         workflow: begun.workflow_id.clone(),
@@ -110,9 +111,9 @@ fn a_cursor_beyond_all_events_is_refused_and_pruned_events_still_count() {
     let mut store = WorkflowStore::set_up(&path).unwrap();
     let of = conformance::start(1).new_workflow;
     record(&mut store, &conformance::start(1), None, NOW).unwrap();
-    let note = |text: &str| Note {
+    let note = |text: &str| NewEvent {
         text: text.to_owned(),
-        ..Note::default()
+        ..NewEvent::default()
     };
     let append = Append {
         workflow: of.clone(),
@@ -157,7 +158,7 @@ fn of_a_shared_file_only_the_database_is_unpacked() {
     let packed = [damaged.clone(), Entry::stored("workflows.db", &bytes)];
     std::fs::write(&shared, zip(&packed)).unwrap();
     let reader = WorkflowReader::open(&shared).unwrap();
-    let listed = list(&reader, &Wanted::default()).unwrap();
+    let listed = list(&reader, &WorkflowFilter::default()).unwrap();
     assert_eq!(listed.workflows.len(), 1);
     std::fs::write(&shared, zip(&[damaged])).unwrap();
     let refused = WorkflowReader::open(&shared).unwrap_err();

@@ -72,8 +72,8 @@ impl Mount {
         }
     }
 
-    /// Opens a database read-only, as [`prosescope_core::model::source::Source::database`] requires. The caller must set the
-    /// authorizer on the returned connection.
+    /// Opens a database read-only, as [`prosescope_core::model::source::Source::database`] requires. The caller must
+    /// set the authorizer on the returned connection.
     ///
     /// # Errors
     /// If there is no such file, if the last write to the database was interrupted, or if SQLite refuses the file.

@@ -108,26 +108,26 @@ impl VfsFile for Handle {
     }
 }
 
-struct Store;
+struct FilesStore;
 
-struct State {
+struct VfsState {
     os: WasmOsCallback,
     error: RefCell<Option<VfsError>>,
 }
 
-impl VfsStore for Store {
+impl VfsStore for FilesStore {
     type File = Handle;
-    type AppData = State;
+    type AppData = VfsState;
 
-    fn record_error(state: &State, error: VfsError) {
+    fn record_error(state: &VfsState, error: VfsError) {
         state.error.replace(Some(error));
     }
 
-    fn last_error(state: &State) -> Option<VfsError> {
+    fn last_error(state: &VfsState) -> Option<VfsError> {
         state.error.borrow().clone()
     }
 
-    fn open_file(_: &State, request: OpenRequest<'_>) -> VfsResult<OpenedFile<Handle>> {
+    fn open_file(_: &VfsState, request: OpenRequest<'_>) -> VfsResult<OpenedFile<Handle>> {
         let name = request
             .filename
             .map(|name| name.path().to_owned())
@@ -145,20 +145,20 @@ impl VfsStore for Store {
         }
     }
 
-    fn close_file(_: &State, _: Option<&str>, _: Handle, _: OpenOptions) -> VfsResult<()> {
+    fn close_file(_: &VfsState, _: Option<&str>, _: Handle, _: OpenOptions) -> VfsResult<()> {
         Ok(())
     }
 
-    fn access(_: &State, name: &str, mode: AccessMode) -> VfsResult<bool> {
+    fn access(_: &VfsState, name: &str, mode: AccessMode) -> VfsResult<bool> {
         let there = find(name).is_some_and(|(_, index)| index.is_some());
         Ok(there && mode != AccessMode::ReadWrite)
     }
 
-    fn full_pathname(_: &State, name: &str) -> VfsResult<String> {
+    fn full_pathname(_: &VfsState, name: &str) -> VfsResult<String> {
         Ok(name.to_owned())
     }
 
-    fn delete_file(_: &State, _: &str, _: bool) -> VfsResult<()> {
+    fn delete_file(_: &VfsState, _: &str, _: bool) -> VfsResult<()> {
         read_only()
     }
 }
@@ -166,7 +166,7 @@ impl VfsStore for Store {
 struct Io;
 
 impl SQLiteIoMethods for Io {
-    type Store = Store;
+    type Store = FilesStore;
 }
 
 struct Vfs;
@@ -174,7 +174,7 @@ struct Vfs;
 impl SQLiteVfs<Io> for Vfs {
     type Os = WasmOsCallback;
 
-    fn os(state: &State) -> &WasmOsCallback {
+    fn os(state: &VfsState) -> &WasmOsCallback {
         &state.os
     }
 }
@@ -188,7 +188,7 @@ fn register() {
     if DONE.replace(true) {
         return;
     }
-    let state = State {
+    let state = VfsState {
         os: WasmOsCallback,
         error: RefCell::default(),
     };

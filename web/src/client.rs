@@ -17,12 +17,12 @@ use serde::de::DeserializeOwned;
 use wasm_bindgen::prelude::*;
 use web_sys::{ErrorEvent, Event, MessageEvent, Worker};
 
-use crate::protocol::{LookedThrough, Opened, Request, Trouble};
+use crate::protocol::{LookedThrough, OpenedSource, Request, Trouble};
 use crate::script;
-use crate::served::Server;
+use crate::served::ServedDesk;
 
 /// The answer to a request: the JSON of a view struct and, if requested, a blob.
-type Answer = Result<(String, Option<web_sys::Blob>), Trouble>;
+type ClientAnswer = Result<(String, Option<web_sys::Blob>), Trouble>;
 
 /// How many times the example is opened in the background, to make the browser optimise the wasm code. Measured: a run
 /// of 1,000 statements opens in 170 to 240 ms after 10 or more such openings, and in 260 to 310 ms after one. All 16
@@ -33,7 +33,7 @@ const UNSEEN: u32 = 16;
 #[derive(Clone, Default)]
 pub(crate) struct Client {
     worker: InWorker,
-    server: Server,
+    server: ServedDesk,
     /// Whether the current source was opened by the server's desk.
     served: Rc<Cell<bool>>,
     /// The worker that opens the example in the background, before the user asks for it.
@@ -53,29 +53,29 @@ pub(crate) struct Client {
 /// failed.
 #[derive(Clone, Default)]
 struct InWorker {
-    inner: Rc<RefCell<Inner>>,
+    inner: Rc<RefCell<ClientInner>>,
 }
 
 /// A request that waits for its answer.
 struct Pending {
-    sender: oneshot::Sender<Answer>,
+    sender: oneshot::Sender<ClientAnswer>,
     /// The callback for the progress; `None` if the page shows no progress.
-    watch: Option<Watch>,
+    watch: Option<ProgressCallback>,
 }
 
 /// A callback that receives the progress, from 0 to 1.
-pub(crate) type Watch = Rc<dyn Fn(f64)>;
+pub(crate) type ProgressCallback = Rc<dyn Fn(f64)>;
 
 /// The data that a request to a worker needs beside its JSON.
 #[derive(Default)]
 struct With<'a> {
     files: &'a [(String, web_sys::File)],
     viewer: Option<String>,
-    watch: Option<Watch>,
+    watch: Option<ProgressCallback>,
 }
 
 #[derive(Default)]
-struct Inner {
+struct ClientInner {
     worker: Option<Worker>,
     /// The number of times that the worker was stopped. Answers of a worker with an earlier number are ignored.
     generation: u32,
@@ -153,7 +153,7 @@ impl Client {
         &self,
         open: Opening,
         request: &Request,
-        watch: Watch,
+        watch: ProgressCallback,
     ) -> Result<LookedThrough, Trouble> {
         if self.served.get() {
             return read(&self.server.ask(request).await?);
@@ -167,7 +167,7 @@ impl Client {
         &self,
         open: Opening,
         request: &Request,
-        watch: Watch,
+        watch: ProgressCallback,
     ) -> Result<web_sys::Blob, Trouble> {
         if self.served.get() {
             return self.server.blob(request).await;
@@ -180,9 +180,9 @@ impl Client {
         &self,
         (open, files): Opening,
         request: &Request,
-        watch: Watch,
+        watch: ProgressCallback,
         viewer: Option<String>,
-    ) -> Answer {
+    ) -> ClientAnswer {
         if !self.sharer.is_running() {
             let with = With {
                 files: &files,
@@ -277,7 +277,7 @@ fn read<T: DeserializeOwned>(json: &str) -> Result<T, Trouble> {
 impl InWorker {
     async fn open_unseen(&self) -> Result<(), Trouble> {
         let (opened, _) = self.answer(&Request::OpenExample, With::default()).await?;
-        let opened: Opened = read(&opened)?;
+        let opened: OpenedSource = read(&opened)?;
         for run in opened.list.runs {
             let question = Request::Page {
                 place: run.place,
@@ -292,7 +292,7 @@ impl InWorker {
         self.inner.borrow().worker.is_some()
     }
 
-    async fn answer(&self, request: &Request, with: With<'_>) -> Answer {
+    async fn answer(&self, request: &Request, with: With<'_>) -> ClientAnswer {
         self.send(request, with)?.await.unwrap_or_else(|_| {
             Err(Trouble::new(
                 "Reading was stopped.",
@@ -317,7 +317,7 @@ impl InWorker {
         &self,
         request: &Request,
         with: With<'_>,
-    ) -> Result<oneshot::Receiver<Answer>, Trouble> {
+    ) -> Result<oneshot::Receiver<ClientAnswer>, Trouble> {
         let failed = |what: &str| {
             Trouble::new(
                 format!("The viewer's background worker could not be {what}."),

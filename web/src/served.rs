@@ -11,24 +11,24 @@ use web_sys::{Blob, EventSource, MessageEvent, RequestInit, Response};
 
 use prosescope_core::pages::view::{CommandFailed, GateView};
 
-use crate::protocol::{Request, Trouble, Verdict};
+use crate::protocol::{GateDecision, Request, Trouble};
 
 /// The server's desk for this page.
 #[derive(Clone)]
-pub(crate) struct Server {
+pub(crate) struct ServedDesk {
     /// The desk's number. Each page has its own desk, because another page may show an earlier state.
     desk: Rc<Cell<u32>>,
 }
 
-impl Default for Server {
-    fn default() -> Server {
-        Server {
+impl Default for ServedDesk {
+    fn default() -> ServedDesk {
+        ServedDesk {
             desk: Rc::new(Cell::new(name())),
         }
     }
 }
 
-impl Server {
+impl ServedDesk {
     /// Sends a request whose answer is JSON.
     pub(crate) async fn ask(&self, request: &Request) -> Result<String, Trouble> {
         let response = self.answer(request).await?;
@@ -188,7 +188,7 @@ impl Decides {
 pub(crate) async fn decide(
     how: &Decides,
     gate: &GateView,
-    decision: Verdict,
+    decision: GateDecision,
     comment: Option<String>,
 ) -> Result<String, Trouble> {
     let body = serde_json::json!({
@@ -215,8 +215,8 @@ pub(crate) async fn decide(
         .unwrap_or_default();
     if response.ok() {
         let word = match decision {
-            Verdict::Approved => "Approved",
-            Verdict::Rejected => "Rejected",
+            GateDecision::Approved => "Approved",
+            GateDecision::Rejected => "Rejected",
         };
         return Ok(format!("{word} and recorded as decided by {}.", how.by));
     }

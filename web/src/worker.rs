@@ -12,8 +12,8 @@ use std::rc::Rc;
 use gloo_events::EventListener;
 use js_sys::{Array, Object, Reflect, Uint8Array};
 use prosescope_core::pages::session::ValueOf;
-use prosescope_desk::{Desk, DeskSource, Watch};
-use prosescope_share::file::Form;
+use prosescope_desk::{Desk, DeskSource, ScanProgress};
+use prosescope_share::file::SharedForm;
 use wasm_bindgen::prelude::*;
 use web_sys::{DedicatedWorkerGlobalScope, Event, MessageEvent};
 
@@ -21,13 +21,13 @@ use crate::bytes::WebSource;
 use crate::protocol::{Request, Stats, Trouble};
 
 /// An answer to a request: JSON and, if requested, a blob.
-struct Answer {
+struct WorkerAnswer {
     json: String,
     blob: Option<web_sys::Blob>,
 }
 
 /// The desk with the open source.
-struct Open {
+struct OpenDesk {
     desk: Desk,
     /// The open shared run as a file that the user can save; `None` unless a single shared file is open.
     save: Option<web_sys::Blob>,
@@ -35,7 +35,7 @@ struct Open {
 
 /// Starts to answer requests. Called once, when the wasm file starts in a worker.
 pub(crate) fn run(scope: DedicatedWorkerGlobalScope) {
-    let open = RefCell::new(Open {
+    let open = RefCell::new(OpenDesk {
         desk: Desk::new(now),
         save: None,
     });
@@ -44,7 +44,7 @@ pub(crate) fn run(scope: DedicatedWorkerGlobalScope) {
         let data = event.dyn_ref().map(MessageEvent::data).unwrap_or_default();
         let get = |key: &str| Reflect::get(&data, &key.into()).unwrap_or_default();
         let body = get("body").as_string().unwrap_or_default();
-        let given = Given {
+        let given = RequestData {
             files: &|| files_of(&get("files")),
             viewer: &|| get("viewer").as_string(),
             watch: &|| {
@@ -79,22 +79,26 @@ pub(crate) fn run(scope: DedicatedWorkerGlobalScope) {
 }
 
 /// The data that came with a request beside its JSON, and the means to report progress.
-struct Given<'a> {
+struct RequestData<'a> {
     files: &'a dyn Fn() -> Vec<(String, web_sys::File)>,
     /// Returns the HTML of the viewer's page, from which a shared page is built.
     viewer: &'a dyn Fn() -> Option<String>,
     /// Returns a function that reports progress.
-    watch: &'a dyn Fn() -> Watch,
+    watch: &'a dyn Fn() -> ScanProgress,
 }
 
 /// Answers a request.
-fn answer(open: &mut Open, request: Request, given: &Given<'_>) -> Result<Answer, Trouble> {
-    let Open { desk, save } = open;
+fn answer(
+    open: &mut OpenDesk,
+    request: Request,
+    given: &RequestData<'_>,
+) -> Result<WorkerAnswer, Trouble> {
+    let OpenDesk { desk, save } = open;
     let request = match request {
         Request::LookToShare { places, wishes } => {
             let looked = desk.look_to_share(&places, &wishes, (given.watch)())?;
             let json = serde_json::to_string(&looked).unwrap_or_default();
-            return Ok(Answer { json, blob: None });
+            return Ok(WorkerAnswer { json, blob: None });
         }
         Request::Share {
             places,
@@ -102,15 +106,15 @@ fn answer(open: &mut Open, request: Request, given: &Given<'_>) -> Result<Answer
             form,
         } => {
             let viewer = match form {
-                Form::Html => (given.viewer)(),
-                Form::Zip | Form::Db => None,
+                SharedForm::Html => (given.viewer)(),
+                SharedForm::Zip | SharedForm::Db => None,
             };
             let watch = (given.watch)();
             let bytes = desk.share(&places, &wishes, form, viewer.as_deref(), watch)?;
             let parts = Array::of1(&Uint8Array::from(bytes.as_slice()));
             let blob = web_sys::Blob::new_with_u8_array_sequence(&parts).map_err(no_room)?;
             let json = String::from("null");
-            return Ok(Answer {
+            return Ok(WorkerAnswer {
                 json,
                 blob: Some(blob),
             });
@@ -120,12 +124,12 @@ fn answer(open: &mut Open, request: Request, given: &Given<'_>) -> Result<Answer
     if let Request::Download { place, of } = &request {
         let blob = Some(download(desk, place, of)?);
         let json = String::from("null");
-        return Ok(Answer { json, blob });
+        return Ok(WorkerAnswer { json, blob });
     }
     if request == Request::SaveShared {
         let blob = save.clone();
         let json = String::from("null");
-        return Ok(Answer { json, blob });
+        return Ok(WorkerAnswer { json, blob });
     }
     let is_stats = request == Request::Stats;
     let opens = matches!(request, Request::OpenFiles { .. } | Request::OpenExample);
@@ -148,7 +152,7 @@ fn answer(open: &mut Open, request: Request, given: &Given<'_>) -> Result<Answer
         true => with_memory(desk),
         false => json,
     };
-    Ok(Answer { json, blob: None })
+    Ok(WorkerAnswer { json, blob: None })
 }
 
 /// Returns a whole value as a blob. The value is read in pieces, and the browser keeps the blob outside of the wasm

@@ -14,7 +14,7 @@ const TAIL: u32 = 100;
 
 /// A message as the context's `tail` stores it.
 #[derive(Serialize)]
-struct Message<'a> {
+struct TailMessage<'a> {
     seq: i64,
     #[serde(flatten)]
     said: Said<'a>,
@@ -54,7 +54,7 @@ pub(super) fn append(
     let mut tail = inner::<Vec<Box<RawValue>>>(&members, "tail")?;
     let last = tail.iter().filter_map(|message| seq(message)).max();
     let next = number(&meta, "next_seq").unwrap_or_else(|| last.map_or(1, |last| last + 1));
-    tail.push(raw(&Message {
+    tail.push(raw(&TailMessage {
         seq: next,
         said,
         at: Stamp::At(now).to_string(),
@@ -129,10 +129,10 @@ fn no_object(what: &str, wanted: &str) -> WriteError {
 
 fn seq(message: &RawValue) -> Option<i64> {
     #[derive(serde::Deserialize)]
-    struct Numbered {
+    struct NumberedMessage {
         seq: i64,
     }
-    let numbered: Option<Numbered> = serde_json::from_str(message.get()).ok();
+    let numbered: Option<NumberedMessage> = serde_json::from_str(message.get()).ok();
     numbered.map(|numbered| numbered.seq)
 }
 

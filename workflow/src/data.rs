@@ -5,14 +5,16 @@ use serde_json::value::RawValue;
 
 use super::lifecycle::Action;
 use super::rules::{may, no_run, told, workflow};
-use super::tables::{Change, Command, Facts, Plan, Table, Target, Value};
+use super::tables::{
+    LockTarget, RowChange, SqlValue, TableCommand, WorkflowFacts, WorkflowPlan, WorkflowTable,
+};
 use super::{Json, Kind, WorkflowStatus, context};
 use prosescope_core::model::time::Stamp;
 use prosescope_core::record::WriteError;
 
 /// An event to append.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-pub struct Note {
+pub struct NewEvent {
     /// The id of the run that the event belongs to; `None` if it belongs to no run.
     #[serde(default, alias = "run_id")]
     pub run: Option<String>,
@@ -32,14 +34,14 @@ pub struct Append {
     /// The id of the workflow that gets the events.
     pub workflow: String,
     /// The events to append, in order.
-    pub notes: Vec<Note>,
+    pub notes: Vec<NewEvent>,
 }
 
 /// The result of appending events.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Appended {
+pub struct AppendResult {
     /// The id of the workflow.
     pub workflow_id: String,
     /// The ids of the new events, in order.
@@ -49,14 +51,18 @@ pub struct Appended {
     pub late: bool,
 }
 
-impl Command for Append {
-    type Done = Appended;
+impl TableCommand for Append {
+    type Done = AppendResult;
 
-    fn target(&self) -> Target<'_> {
-        Target::Workflow(&self.workflow)
+    fn target(&self) -> LockTarget<'_> {
+        LockTarget::Workflow(&self.workflow)
     }
 
-    fn plan(&self, facts: &dyn Facts, now: i64) -> Result<Plan<Appended>, WriteError> {
+    fn plan(
+        &self,
+        facts: &dyn WorkflowFacts,
+        now: i64,
+    ) -> Result<WorkflowPlan<AppendResult>, WriteError> {
         let workflow = workflow(facts, &self.workflow, Action::Append)?;
         let late = workflow.known_status() == Some(WorkflowStatus::Cancelled);
         let mut changes = Vec::with_capacity(self.notes.len());
@@ -80,30 +86,31 @@ impl Command for Append {
                 members.insert("late".to_owned(), context::raw(&true));
             }
             let kind = note.kind.unwrap_or(Kind::Progress);
-            changes.push(Change::insert(
-                Table::Events,
+            changes.push(RowChange::insert(
+                WorkflowTable::Events,
                 vec![
                     ("workflow_id", workflow.id.as_str().into()),
                     ("run_id", run.into()),
-                    ("kind", Value::Word(kind.word())),
+                    ("kind", SqlValue::Word(kind.word())),
                     ("text", note.text.as_str().into()),
                     (
                         "payload",
-                        payload.map_or(Value::Null, |members| Value::Json(Json::of(&members))),
+                        payload
+                            .map_or(SqlValue::Null, |members| SqlValue::Json(Json::of(&members))),
                     ),
-                    ("created_at", Value::Time(now)),
+                    ("created_at", SqlValue::Time(now)),
                 ],
             ));
         }
-        let done = Appended {
+        let done = AppendResult {
             workflow_id: workflow.id.clone(),
             ids: Vec::new(),
             late,
         };
-        Ok(Plan { changes, done })
+        Ok(WorkflowPlan { changes, done })
     }
 
-    fn appended(done: &mut Appended, ids: Vec<i64>) {
+    fn appended(done: &mut AppendResult, ids: Vec<i64>) {
         done.ids = ids;
     }
 }
@@ -135,14 +142,18 @@ pub struct DataSet {
     pub already: bool,
 }
 
-impl Command for Prefer {
+impl TableCommand for Prefer {
     type Done = DataSet;
 
-    fn target(&self) -> Target<'_> {
-        Target::Workflow(&self.workflow)
+    fn target(&self) -> LockTarget<'_> {
+        LockTarget::Workflow(&self.workflow)
     }
 
-    fn plan(&self, facts: &dyn Facts, now: i64) -> Result<Plan<DataSet>, WriteError> {
+    fn plan(
+        &self,
+        facts: &dyn WorkflowFacts,
+        now: i64,
+    ) -> Result<WorkflowPlan<DataSet>, WriteError> {
         let workflow = workflow(facts, &self.workflow, Action::Prefer)?;
         let mut members = context::object(&workflow.preferences, "preferences")?;
         for (name, value) in &self.set {
@@ -164,7 +175,7 @@ impl Command for Prefer {
 
 /// The command that records an important step of a workflow.
 #[derive(Debug, Clone, Default, Deserialize)]
-pub struct Step {
+pub struct ImportantStep {
     /// The id of the workflow.
     #[serde(default)]
     pub workflow: String,
@@ -178,14 +189,18 @@ pub struct Step {
     pub payload: Option<Json>,
 }
 
-impl Command for Step {
+impl TableCommand for ImportantStep {
     type Done = DataSet;
 
-    fn target(&self) -> Target<'_> {
-        Target::Workflow(&self.workflow)
+    fn target(&self) -> LockTarget<'_> {
+        LockTarget::Workflow(&self.workflow)
     }
 
-    fn plan(&self, facts: &dyn Facts, now: i64) -> Result<Plan<DataSet>, WriteError> {
+    fn plan(
+        &self,
+        facts: &dyn WorkflowFacts,
+        now: i64,
+    ) -> Result<WorkflowPlan<DataSet>, WriteError> {
         let workflow = workflow(facts, &self.workflow, Action::Step)?;
         let mut step = match &self.payload {
             None => super::json::Members::new(),
@@ -224,7 +239,13 @@ impl Command for Step {
     }
 }
 
-fn changed(column: &'static str, id: &str, before: &Json, value: Json, now: i64) -> Plan<DataSet> {
+fn changed(
+    column: &'static str,
+    id: &str,
+    before: &Json,
+    value: Json,
+    now: i64,
+) -> WorkflowPlan<DataSet> {
     let already = before.is_same(&value);
     let done = DataSet {
         workflow_id: id.to_owned(),
@@ -235,11 +256,11 @@ fn changed(column: &'static str, id: &str, before: &Json, value: Json, now: i64)
         return told(done);
     }
     let values = vec![
-        (column, Value::Json(value)),
-        ("updated_at", Value::Time(now)),
+        (column, SqlValue::Json(value)),
+        ("updated_at", SqlValue::Time(now)),
     ];
-    Plan {
-        changes: vec![Change::update(Table::Workflows, id, values)],
+    WorkflowPlan {
+        changes: vec![RowChange::update(WorkflowTable::Workflows, id, values)],
         done,
     }
 }

@@ -7,9 +7,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::tables::{Filter, Op, Rows, Select, Table, Tables, Value};
+use super::tables::{Op, RowCondition, Select, SqlValue, Tables, WorkflowRows, WorkflowTable};
 use super::window::AT_ONCE;
-use super::{Event, TurnStatus};
+use super::{TurnStatus, WorkflowEvent};
 use prosescope_core::record::{Fault, WriteError};
 
 /// An open transaction that may still add an event with a smaller id than the newest event.
@@ -71,7 +71,7 @@ impl Horizon {
     ///
     /// # Errors
     /// The fault of the store; kind `Damaged` if ids do not follow the order of events.
-    pub fn advance(&mut self, rows: &dyn Rows) -> Result<i64, Fault> {
+    pub fn advance(&mut self, rows: &dyn WorkflowRows) -> Result<i64, Fault> {
         let mut barrier = match self.ahead.take() {
             None => {
                 let barrier = rows.barrier()?;
@@ -98,7 +98,7 @@ impl Horizon {
     ///
     /// # Errors
     /// The fault of the store.
-    pub fn advance_once(&mut self, rows: &dyn Rows) -> Result<Option<UnknownOrder>, Fault> {
+    pub fn advance_once(&mut self, rows: &dyn WorkflowRows) -> Result<Option<UnknownOrder>, Fault> {
         if self.ahead.is_none() {
             let mut barrier = rows.barrier()?;
             if let Some(unknown) = barrier.unknown.take() {
@@ -113,7 +113,7 @@ impl Horizon {
     ///
     /// # Errors
     /// A refusal if the newest id is known and the cursor is beyond it; the store's fault.
-    pub fn knows(&self, rows: &dyn Rows, cursor: i64) -> Result<(), WriteError> {
+    pub fn knows(&self, rows: &dyn WorkflowRows, cursor: i64) -> Result<(), WriteError> {
         let mut newest = self.newest.filter(|newest| *newest < cursor);
         if newest.is_some() {
             // While this horizon waits, later ids may have been assigned, so the newest id is read again before
@@ -139,7 +139,7 @@ impl Horizon {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Events {
     /// The events, in order of their ids.
-    pub events: Vec<Event>,
+    pub events: Vec<WorkflowEvent>,
     /// The cursor for the next request.
     #[cfg_attr(feature = "typescript", ts(type = "number"))]
     pub cursor: i64,
@@ -154,7 +154,7 @@ pub struct Events {
 /// # Errors
 /// A refusal if the cursor is beyond all events; the store's fault.
 pub fn events(
-    rows: &dyn Rows,
+    rows: &dyn WorkflowRows,
     horizon: &Horizon,
     workflow: &str,
     after: i64,
@@ -171,21 +171,25 @@ pub fn events(
 /// # Errors
 /// The fault of the store.
 pub fn events_until(
-    rows: &dyn Rows,
+    rows: &dyn WorkflowRows,
     workflow: Option<&str>,
     after: i64,
     until: i64,
     limit: u32,
 ) -> Result<Events, Fault> {
-    let mut wanted = Select::of(Table::Events)
-        .filter("id", Op::Above(Value::Int(after)))
-        .filter("id", Op::UpTo(Value::Int(until)))
+    let mut wanted = Select::of(WorkflowTable::Events)
+        .filter("id", Op::Above(SqlValue::Int(after)))
+        .filter("id", Op::UpTo(SqlValue::Int(until)))
         .order(&[("id", false)])
         .limit(limit.saturating_add(1));
     if let Some(workflow) = workflow {
         wanted = wanted.is("workflow_id", workflow);
     }
-    let mut events: Vec<Event> = rows.select(&wanted)?.iter().map(Event::of_row).collect();
+    let mut events: Vec<WorkflowEvent> = rows
+        .select(&wanted)?
+        .iter()
+        .map(WorkflowEvent::of_row)
+        .collect();
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let more = events.len() > limit;
     events.truncate(limit);
@@ -211,7 +215,7 @@ pub struct Prune {
 /// The result of removing events.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct Pruned {
+pub struct PruneResult {
     /// The id of the workflow.
     pub workflow_id: String,
     /// The number of removed events.
@@ -223,18 +227,18 @@ pub struct Pruned {
 ///
 /// # Errors
 /// The fault of the store.
-pub fn prune(tables: &mut dyn Tables, command: &Prune) -> Result<Pruned, WriteError> {
+pub fn prune(tables: &mut dyn Tables, command: &Prune) -> Result<PruneResult, WriteError> {
     let workflow = command.workflow.as_str();
     let up_to = command.up_to.unwrap_or(i64::MAX);
-    let of = |filter: Option<Filter>| {
+    let of = |filter: Option<RowCondition>| {
         let mut filters = vec![
-            Filter {
+            RowCondition {
                 column: "workflow_id",
                 op: Op::Is(workflow.into()),
             },
-            Filter {
+            RowCondition {
                 column: "id",
-                op: Op::UpTo(Value::Int(up_to)),
+                op: Op::UpTo(SqlValue::Int(up_to)),
             },
         ];
         filters.extend(filter);
@@ -245,24 +249,24 @@ pub fn prune(tables: &mut dyn Tables, command: &Prune) -> Result<Pruned, WriteEr
         removed += tables.remove_events(&of(None))?;
     } else {
         let ended = TurnStatus::ALL.iter().filter(|status| !status.is_open());
-        let ended: Vec<Value> = ended.map(|status| Value::Word(status.word())).collect();
-        let runs = Select::of(Table::Runs)
+        let ended: Vec<SqlValue> = ended.map(|status| SqlValue::Word(status.word())).collect();
+        let runs = Select::of(WorkflowTable::Runs)
             .is("workflow_id", workflow)
             .filter("status", Op::In(ended))
             .columns(&["id"]);
         let runs = tables.select(&runs)?;
-        let runs: Vec<Value> = runs
+        let runs: Vec<SqlValue> = runs
             .iter()
             .filter_map(|row| Some(row.get("id")?.into()))
             .collect();
         for some in runs.chunks(AT_ONCE) {
-            removed += tables.remove_events(&of(Some(Filter {
+            removed += tables.remove_events(&of(Some(RowCondition {
                 column: "run_id",
                 op: Op::In(some.to_vec()),
             })))?;
         }
     }
-    Ok(Pruned {
+    Ok(PruneResult {
         workflow_id: workflow.to_owned(),
         removed,
     })

@@ -2,9 +2,9 @@
 //! each run is one turn of it, and events report its progress.
 //!
 //! ```text
-//! command ──► Command::plan(facts, now) ──► changes ──► Tables: all of them in one transaction, or none
-//!                    │                                      │  SQLite ([`SqliteTables`]), PostgreSQL (prosescope-postgres)
-//!                    └── lifecycle: do both statuses allow the action?
+//! command ──► TableCommand::plan(facts, now) ──► changes ──► Tables: all of them in one transaction, or none
+//!                         │                                      │  SQLite, PostgreSQL (prosescope-postgres)
+//!                         └── lifecycle: do both statuses allow the action?
 //! rows ◄── Tables::select ──► list, show, events: plain structs for every shell
 //! ```
 //!
@@ -52,24 +52,28 @@ pub mod thread;
 mod turns;
 mod window;
 
-pub use data::{Append, Appended, DataSet, Note, Prefer, Step};
+pub use data::{Append, AppendResult, DataSet, ImportantStep, NewEvent, Prefer};
 pub use follow::{
-    Barrier, Events, Horizon, Prune, Pruned, UnknownOrder, Waiting, events, events_until, prune,
+    Barrier, Events, Horizon, Prune, PruneResult, UnknownOrder, Waiting, events, events_until,
+    prune,
 };
 pub use json::Json;
-pub use lifecycle::{Action, Allowed, allowed_by_run, allowed_by_workflow};
-pub use model::{Event, Kind, Turn, TurnStatus, Workflow, WorkflowStatus};
+pub use lifecycle::{Action, ActionEffect, allowed_by_run, allowed_by_workflow};
+pub use model::{Kind, Turn, TurnStatus, Workflow, WorkflowEvent, WorkflowStatus};
 pub use read::{
-    StuckRun, Wanted, WorkflowList, WorkflowSummary, WorkflowView, find_run, find_workflow, list,
-    run, show, stuck,
+    StuckRun, WorkflowFilter, WorkflowList, WorkflowSummary, WorkflowView, find_run, find_workflow,
+    list, run, show, stuck,
 };
-pub use shape::{Column, Dialect, Shape, Statement, TableShape, Unfit, label, quoted, time_text};
+pub use shape::{
+    SqlDialect, Statement, TableShape, Unfit, WorkflowColumn, WorkflowShape, label, quoted,
+    time_text,
+};
 pub use sqlite::SqliteTables;
-pub use start::{Start, Started};
-pub use status::{Cancel, Fail, Move, Moved};
+pub use start::{Start, StartResult};
+pub use status::{Cancel, Fail, Move, StatusChange};
 pub use tables::{
-    Change, Command, Facts, Filter, Op, Plan, Row, Rows, Select, Table, Tables, Target, Value,
-    Work, record,
+    LockTarget, Op, RowChange, RowCondition, Select, SqlValue, TableCommand, Tables, Work,
+    WorkflowFacts, WorkflowPlan, WorkflowRow, WorkflowRows, WorkflowTable, record,
 };
-pub use turns::{Ask, Finish, Heartbeat, Input, Turned};
+pub use turns::{Ask, Finish, Heartbeat, Input, TurnResult};
 pub use window::{EventIds, MOST_EVENTS, event_ids, events_from, summaries, workflow_ids};

@@ -37,7 +37,7 @@ pub enum Action {
 
 /// The effect of a status on an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Allowed {
+pub enum ActionEffect {
     /// The action is allowed.
     Yes,
     /// The status is already the wanted one, so nothing changes; the result reports that.
@@ -106,7 +106,7 @@ const BY_RUN: &[(Action, &str)] = &[
 ];
 
 /// Returns whether the workflow's status allows an action.
-pub fn allowed_by_workflow(action: Action, status: WorkflowStatus) -> Allowed {
+pub fn allowed_by_workflow(action: Action, status: WorkflowStatus) -> ActionEffect {
     let at = match status {
         WorkflowStatus::Active => 0,
         WorkflowStatus::Paused => 1,
@@ -117,7 +117,7 @@ pub fn allowed_by_workflow(action: Action, status: WorkflowStatus) -> Allowed {
 }
 
 /// Returns whether the run's status allows an action; `Yes` if the action does not concern a run.
-pub fn allowed_by_run(action: Action, status: TurnStatus) -> Allowed {
+pub fn allowed_by_run(action: Action, status: TurnStatus) -> ActionEffect {
     let at = match status {
         TurnStatus::Running => 0,
         TurnStatus::WaitingForInput => 1,
@@ -127,16 +127,16 @@ pub fn allowed_by_run(action: Action, status: TurnStatus) -> Allowed {
     };
     match BY_RUN.iter().any(|(known, _)| *known == action) {
         true => cell(BY_RUN, action, at),
-        false => Allowed::Yes,
+        false => ActionEffect::Yes,
     }
 }
 
-fn cell(table: &[(Action, &str)], action: Action, at: usize) -> Allowed {
+fn cell(table: &[(Action, &str)], action: Action, at: usize) -> ActionEffect {
     let row = table.iter().find(|(known, _)| *known == action);
     match row.and_then(|(_, row)| row.split(' ').nth(at)) {
-        Some("yes") => Allowed::Yes,
-        Some("already") => Allowed::Already,
-        Some("same") => Allowed::Same,
-        _ => Allowed::No,
+        Some("yes") => ActionEffect::Yes,
+        Some("already") => ActionEffect::Already,
+        Some("same") => ActionEffect::Same,
+        _ => ActionEffect::No,
     }
 }

@@ -204,7 +204,7 @@ impl Turn {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Event {
+pub struct WorkflowEvent {
     /// The event's id, which is also the cursor: later events have larger ids. An id is never used again.
     #[cfg_attr(feature = "typescript", ts(type = "number"))]
     pub id: i64,

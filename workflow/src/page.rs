@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::json::Members;
-use super::lifecycle::{Action, Allowed, allowed_by_workflow};
-use super::thread::{Part, thread, title};
-use super::{Event, Json, Turn, TurnStatus, Workflow, WorkflowStatus, WorkflowView};
+use super::lifecycle::{Action, ActionEffect, allowed_by_workflow};
+use super::thread::{ThreadItem, thread, title};
+use super::{Json, Turn, TurnStatus, Workflow, WorkflowEvent, WorkflowStatus, WorkflowView};
 use prosescope_core::model::shell;
 use prosescope_core::model::time::Stamp;
 
@@ -19,7 +19,7 @@ pub type Extra = Vec<(String, Option<String>)>;
 
 /// A text, or JSON as it was recorded.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Shown {
+pub struct RecordedText {
     /// The text, or its beginning.
     pub text: String,
     /// Whether the text is JSON; false for the content of a JSON string and for text that is not JSON.
@@ -34,7 +34,7 @@ pub struct Member {
     /// The name of the member.
     pub name: String,
     /// The value of the member.
-    pub value: Shown,
+    pub value: RecordedText,
 }
 
 /// A message of the conversation, or an important step.
@@ -47,9 +47,9 @@ pub struct Message {
     /// The run that the message or step belongs to, if recorded.
     pub run: Option<String>,
     /// The question that the message answers, if recorded.
-    pub question: Option<Shown>,
+    pub question: Option<RecordedText>,
     /// The content of the message or step, if recorded.
-    pub content: Option<Shown>,
+    pub content: Option<RecordedText>,
     /// The time at which the message or step was written, if recorded.
     pub at: Option<Stamp>,
     /// The other members of the message or step.
@@ -77,17 +77,17 @@ pub struct TurnShown {
     /// The run's status: OpenProse's word if OpenProse defines the status.
     pub status: String,
     /// The person's message that began the run.
-    pub input: Option<Shown>,
+    pub input: Option<RecordedText>,
     /// The recorded question that is not answered yet; `None` if there is none.
     pub question: Option<String>,
     /// The answer of the run.
-    pub output: Option<Shown>,
+    pub output: Option<RecordedText>,
     /// The error with which the run failed, if it did.
-    pub error: Option<Shown>,
+    pub error: Option<RecordedText>,
     /// Whether the engine may ask the person questions.
     pub may_ask: Option<bool>,
     /// The data with which the engine continues the run.
-    pub state: Option<Shown>,
+    pub state: Option<RecordedText>,
     /// The name of the engine that works on the run; not verified.
     pub owner: Option<String>,
     /// The time of the engine's last heartbeat.
@@ -112,11 +112,11 @@ pub struct WorkflowPage {
     /// The first message of the workflow, as one short line.
     pub title: Option<String>,
     /// Messages, runs and questions, in order of time.
-    pub thread: Vec<Part>,
+    pub thread: Vec<ThreadItem>,
     /// The workflow's status: OpenProse's word if OpenProse defines the status.
     pub status: String,
     /// The error of the workflow itself, not of a run.
-    pub error: Option<Shown>,
+    pub error: Option<RecordedText>,
     /// The time at which the workflow was created, if recorded.
     pub created_at: Option<Stamp>,
     /// The time of the workflow's last change, if recorded.
@@ -126,7 +126,7 @@ pub struct WorkflowPage {
     /// The runs that wait for an answer of the person.
     pub asks: Vec<Asking>,
     /// The summary of the messages that are no longer in the context.
-    pub summary: Option<Shown>,
+    pub summary: Option<RecordedText>,
     /// The newest messages, the oldest of them first.
     pub messages: Vec<Message>,
     /// The members of the context other than the summary and the messages.
@@ -166,9 +166,9 @@ pub struct EventShown {
     /// The event as a list shows it.
     pub line: EventLine,
     /// The text of the event.
-    pub text: Shown,
+    pub text: RecordedText,
     /// The data of the event for programs.
-    pub payload: Option<Shown>,
+    pub payload: Option<RecordedText>,
     /// The columns that another program added to the event.
     pub extra: Extra,
 }
@@ -204,7 +204,7 @@ pub fn page(view: WorkflowView) -> WorkflowPage {
 }
 
 /// Returns an event as a list shows it.
-pub fn line(event: &Event) -> EventLine {
+pub fn line(event: &WorkflowEvent) -> EventLine {
     EventLine {
         id: event.id,
         kind: word(&event.kind, |text| {
@@ -217,7 +217,7 @@ pub fn line(event: &Event) -> EventLine {
 }
 
 /// Returns an event with all recorded data.
-pub fn event(event: Event) -> EventShown {
+pub fn event(event: WorkflowEvent) -> EventShown {
     EventShown {
         line: line(&event),
         text: plain(&event.text),
@@ -245,7 +245,7 @@ fn asks(workflow: &Workflow, runs: &[Turn]) -> Vec<Asking> {
     let several = runs.iter().filter(waits).count() > 1;
     let allowed = workflow
         .known_status()
-        .is_some_and(|status| allowed_by_workflow(Action::Input, status) == Allowed::Yes);
+        .is_some_and(|status| allowed_by_workflow(Action::Input, status) == ActionEffect::Yes);
     let asking = |turn: &Turn| {
         let run = match several {
             true => format!("{} ", shell::option("--run", &turn.id)),
@@ -292,7 +292,7 @@ fn turn(turn: Turn) -> TurnShown {
 
 /// Splits a context into summary, messages and other members. A `tail` that is not a list stays among the other
 /// members.
-fn conversation(context: &Json) -> (Option<Shown>, Vec<Message>, Vec<Member>) {
+fn conversation(context: &Json) -> (Option<RecordedText>, Vec<Message>, Vec<Member>) {
     let Some(mut found) = context.members() else {
         return (None, Vec::new(), members(context));
     };
@@ -401,28 +401,28 @@ fn of_members(found: Members) -> Vec<Member> {
     found.into_iter().map(member).collect()
 }
 
-fn shown(json: &Json) -> Shown {
+fn shown(json: &Json) -> RecordedText {
     of_text(json.as_str())
 }
 
-fn of_raw(raw: &RawValue) -> Shown {
+fn of_raw(raw: &RawValue) -> RecordedText {
     of_text(raw.get())
 }
 
 /// Returns the content of a JSON string, else the JSON itself.
-fn of_text(json: &str) -> Shown {
+fn of_text(json: &str) -> RecordedText {
     match serde_json::from_str::<String>(json) {
         Ok(text) => plain(&text),
-        Err(_) => Shown {
+        Err(_) => RecordedText {
             json: true,
             ..plain(json)
         },
     }
 }
 
-pub(super) fn plain(text: &str) -> Shown {
+pub(super) fn plain(text: &str) -> RecordedText {
     let end = text.floor_char_boundary(MOST);
-    Shown {
+    RecordedText {
         text: text.get(..end).unwrap_or_default().to_owned(),
         json: false,
         cut_from: (end < text.len()).then_some(text.len() as u64),

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::rules::{no_run, no_workflow};
-use super::tables::{Op, Row, Rows, Select, Table, Value};
+use super::tables::{Op, Select, SqlValue, WorkflowRow, WorkflowRows, WorkflowTable};
 use super::window::{AT_ONCE, summaries, workflow_ids};
 use super::{Turn, TurnStatus, Workflow, WorkflowStatus};
 use prosescope_core::model::time::Stamp;
@@ -12,7 +12,7 @@ use prosescope_core::record::{Fault, WriteError};
 
 /// The conditions for a list of workflows, and the length of the list.
 #[derive(Debug, Clone, Default)]
-pub struct Wanted {
+pub struct WorkflowFilter {
     /// The status that the workflows must have; `None` for any.
     pub status: Option<WorkflowStatus>,
     /// Whether the workflows must have a run that waits for input.
@@ -76,14 +76,14 @@ pub struct WorkflowView {
 impl<'de> Deserialize<'de> for WorkflowView {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<WorkflowView, D::Error> {
         #[derive(Deserialize)]
-        struct Rest {
+        struct RemainingRows {
             runs: Vec<Turn>,
         }
         // serde's default for flattened members parses numbers and prints them again, which can change them. The raw
         // JSON keeps their text.
         let raw = Box::<RawValue>::deserialize(from)?;
         let wrong = serde::de::Error::custom::<serde_json::Error>;
-        let Rest { runs } = serde_json::from_str(raw.get()).map_err(wrong)?;
+        let RemainingRows { runs } = serde_json::from_str(raw.get()).map_err(wrong)?;
         Ok(WorkflowView {
             workflow: serde_json::from_str(raw.get()).map_err(wrong)?,
             runs,
@@ -126,7 +126,7 @@ pub(super) const NEWEST: &[(&str, bool)] =
 ///
 /// # Errors
 /// The fault of the store.
-pub fn list(rows: &dyn Rows, wanted: &Wanted) -> Result<WorkflowList, Fault> {
+pub fn list(rows: &dyn WorkflowRows, wanted: &WorkflowFilter) -> Result<WorkflowList, Fault> {
     let limit = if wanted.limit == 0 {
         PAGE
     } else {
@@ -142,12 +142,12 @@ pub fn list(rows: &dyn Rows, wanted: &Wanted) -> Result<WorkflowList, Fault> {
             more,
         });
     }
-    let mut select = Select::of(Table::Workflows)
+    let mut select = Select::of(WorkflowTable::Workflows)
         .columns(SUMMARY)
         .order(NEWEST)
         .limit(limit.saturating_add(1));
     if let Some(status) = wanted.status {
-        select = select.is("status", Value::Word(status.word()));
+        select = select.is("status", SqlValue::Word(status.word()));
     }
     let mut found = rows.select(&select)?;
     let more = found.len() > most;
@@ -160,13 +160,16 @@ pub fn list(rows: &dyn Rows, wanted: &Wanted) -> Result<WorkflowList, Fault> {
 
 /// Returns the list entries of workflows, with the status, message and question of their newest runs. Runs are read in
 /// parts, because a guarded connection accepts at most 64 values per statement.
-pub(super) fn summarised(rows: &dyn Rows, found: &[Row]) -> Result<Vec<WorkflowSummary>, Fault> {
+pub(super) fn summarised(
+    rows: &dyn WorkflowRows,
+    found: &[WorkflowRow],
+) -> Result<Vec<WorkflowSummary>, Fault> {
     let mut lines = Vec::with_capacity(found.len());
     for some in found.chunks(AT_ONCE) {
         let ids = some
             .iter()
             .filter_map(|row| Some(row.get("most_recent_run_id")?.into()));
-        let newest = Select::of(Table::Runs)
+        let newest = Select::of(WorkflowTable::Runs)
             .columns(&["id", "status", "user_input", "state"])
             .filter("id", Op::In(ids.collect()));
         let newest: Vec<Turn> = rows.select(&newest)?.iter().map(Turn::of_row).collect();
@@ -175,7 +178,7 @@ pub(super) fn summarised(rows: &dyn Rows, found: &[Row]) -> Result<Vec<WorkflowS
     Ok(lines)
 }
 
-fn summary(row: &Row, newest: &[Turn]) -> WorkflowSummary {
+fn summary(row: &WorkflowRow, newest: &[Turn]) -> WorkflowSummary {
     let run_id = row.get("most_recent_run_id").map(str::to_owned);
     let run = newest.iter().find(|turn| Some(&turn.id) == run_id.as_ref());
     let waits = run.filter(|run| run.known_status() == Some(TurnStatus::WaitingForInput));
@@ -199,12 +202,12 @@ pub(super) fn short(text: &str) -> String {
 ///
 /// # Errors
 /// The fault of the store.
-pub fn show(rows: &dyn Rows, id: &str) -> Result<Option<WorkflowView>, Fault> {
-    let found = rows.select(&Select::of(Table::Workflows).is("id", id))?;
+pub fn show(rows: &dyn WorkflowRows, id: &str) -> Result<Option<WorkflowView>, Fault> {
+    let found = rows.select(&Select::of(WorkflowTable::Workflows).is("id", id))?;
     let Some(workflow) = found.first().map(Workflow::of_row) else {
         return Ok(None);
     };
-    let runs = Select::of(Table::Runs)
+    let runs = Select::of(WorkflowTable::Runs)
         .is("workflow_id", workflow.id.as_str())
         .order(&[("created_at", false), ("id", false)]);
     Ok(Some(WorkflowView {
@@ -217,8 +220,8 @@ pub fn show(rows: &dyn Rows, id: &str) -> Result<Option<WorkflowView>, Fault> {
 ///
 /// # Errors
 /// The fault of the store.
-pub fn run(rows: &dyn Rows, id: &str) -> Result<Option<Turn>, Fault> {
-    let found = rows.select(&Select::of(Table::Runs).is("id", id))?;
+pub fn run(rows: &dyn WorkflowRows, id: &str) -> Result<Option<Turn>, Fault> {
+    let found = rows.select(&Select::of(WorkflowTable::Runs).is("id", id))?;
     Ok(found.first().map(Turn::of_row))
 }
 
@@ -226,9 +229,9 @@ pub fn run(rows: &dyn Rows, id: &str) -> Result<Option<Turn>, Fault> {
 ///
 /// # Errors
 /// The fault of the store.
-pub fn stuck(rows: &dyn Rows, silent: i64, now: i64) -> Result<Vec<StuckRun>, Fault> {
-    let running = Select::of(Table::Runs)
-        .is("status", Value::Word(TurnStatus::Running.word()))
+pub fn stuck(rows: &dyn WorkflowRows, silent: i64, now: i64) -> Result<Vec<StuckRun>, Fault> {
+    let running = Select::of(WorkflowTable::Runs)
+        .is("status", SqlValue::Word(TurnStatus::Running.word()))
         .columns(&[
             "id",
             "workflow_id",
@@ -267,26 +270,26 @@ pub fn stuck(rows: &dyn Rows, silent: i64, now: i64) -> Result<Vec<StuckRun>, Fa
 ///
 /// # Errors
 /// [`WriteError::NotFound`]; a refusal if several ids begin with `name`; the store's fault.
-pub fn find_workflow(rows: &dyn Rows, name: &str) -> Result<String, WriteError> {
-    find(rows, Table::Workflows, name, || no_workflow(name))
+pub fn find_workflow(rows: &dyn WorkflowRows, name: &str) -> Result<String, WriteError> {
+    find(rows, WorkflowTable::Workflows, name, || no_workflow(name))
 }
 
 /// Returns the id of the run that `name` means: a whole id, a unique beginning of an id, or `latest`.
 ///
 /// # Errors
 /// See [`find_workflow`].
-pub fn find_run(rows: &dyn Rows, name: &str) -> Result<String, WriteError> {
-    find(rows, Table::Runs, name, || no_run(name))
+pub fn find_run(rows: &dyn WorkflowRows, name: &str) -> Result<String, WriteError> {
+    find(rows, WorkflowTable::Runs, name, || no_run(name))
 }
 
 fn find(
-    rows: &dyn Rows,
-    table: Table,
+    rows: &dyn WorkflowRows,
+    table: WorkflowTable,
     name: &str,
     none: impl Fn() -> WriteError,
 ) -> Result<String, WriteError> {
     const ID: &[&str] = &["id"];
-    let id = |row: &Row| row.get("id").unwrap_or_default().to_owned();
+    let id = |row: &WorkflowRow| row.get("id").unwrap_or_default().to_owned();
     let select = match name {
         "latest" => Select::of(table).columns(ID).order(NEWEST).limit(1),
         name => Select::of(table).columns(ID).is("id", name).limit(1),

@@ -1,14 +1,14 @@
 //! Checks that every command makes before planning: does the workflow or run exist, and does the lifecycle allow the
 //! action?
 
-use super::lifecycle::{Action, Allowed, allowed_by_run, allowed_by_workflow};
-use super::tables::{Facts, Plan};
+use super::lifecycle::{Action, ActionEffect, allowed_by_run, allowed_by_workflow};
+use super::tables::{WorkflowFacts, WorkflowPlan};
 use super::{Turn, TurnStatus, Workflow, WorkflowStatus};
 use prosescope_core::record::WriteError;
 
 /// Returns a plan that changes nothing and returns `done` to the caller.
-pub(super) fn told<D>(done: D) -> Plan<D> {
-    Plan {
+pub(super) fn told<D>(done: D) -> WorkflowPlan<D> {
+    WorkflowPlan {
         changes: Vec::new(),
         done,
     }
@@ -16,7 +16,7 @@ pub(super) fn told<D>(done: D) -> Plan<D> {
 
 /// Returns the locked workflow, if its status allows an action.
 pub(super) fn workflow<'a>(
-    facts: &'a dyn Facts,
+    facts: &'a dyn WorkflowFacts,
     id: &str,
     action: Action,
 ) -> Result<&'a Workflow, WriteError> {
@@ -26,7 +26,10 @@ pub(super) fn workflow<'a>(
 }
 
 /// Returns a run with its workflow.
-pub(super) fn turn<'a>(facts: &'a dyn Facts, id: &str) -> Result<(&'a Workflow, Turn), WriteError> {
+pub(super) fn turn<'a>(
+    facts: &'a dyn WorkflowFacts,
+    id: &str,
+) -> Result<(&'a Workflow, Turn), WriteError> {
     let workflow = facts.workflow().ok_or_else(|| no_run(id))?;
     let turn = facts.turn(id)?.ok_or_else(|| no_run(id))?;
     Ok((workflow, turn))
@@ -45,9 +48,9 @@ pub(super) fn allowed(action: Action, workflow: &Workflow) -> Result<bool, Write
         ));
     };
     match allowed_by_workflow(action, status) {
-        Allowed::Yes | Allowed::Same => Ok(false),
-        Allowed::Already => Ok(true),
-        Allowed::No => Err(WriteError::refused(
+        ActionEffect::Yes | ActionEffect::Same => Ok(false),
+        ActionEffect::Already => Ok(true),
+        ActionEffect::No => Err(WriteError::refused(
             "workflow-status",
             format!(
                 "workflow {} is {}: {} is refused",
@@ -77,10 +80,10 @@ pub(super) fn may(action: Action, turn: &Turn, same: bool) -> Result<bool, Write
         ));
     };
     match allowed_by_run(action, status) {
-        Allowed::Yes => Ok(false),
-        Allowed::Already => Ok(true),
-        Allowed::Same if same => Ok(true),
-        Allowed::Same | Allowed::No => Err(WriteError::refused(
+        ActionEffect::Yes => Ok(false),
+        ActionEffect::Already => Ok(true),
+        ActionEffect::Same if same => Ok(true),
+        ActionEffect::Same | ActionEffect::No => Err(WriteError::refused(
             "run-status",
             format!(
                 "run {} is {}: {} is refused",

@@ -1,14 +1,14 @@
 //! Describes the workflow tables that a database contains, Prosescope's or another program's, and builds SQL statements
 //! for these tables.
 
-use super::tables::{Change, Filter, Op, Select, Table, Value};
-use super::{Kind, Row, Turn, TurnStatus, Workflow, WorkflowStatus};
+use super::tables::{Op, RowChange, RowCondition, Select, SqlValue, WorkflowTable};
+use super::{Kind, Turn, TurnStatus, Workflow, WorkflowRow, WorkflowStatus};
 use prosescope_core::model::time::Stamp;
 use prosescope_core::record::Fault;
 
 /// A column of a workflow table.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Column {
+pub struct WorkflowColumn {
     /// The name of the column.
     pub name: String,
     /// The column's type, in the database's spelling.
@@ -23,21 +23,21 @@ pub struct TableShape {
     /// The table's name, quoted for statements.
     pub name: String,
     /// The table's columns, in their order.
-    pub columns: Vec<Column>,
+    pub columns: Vec<WorkflowColumn>,
 }
 
 impl TableShape {
     /// Returns a column by its name.
-    pub fn column(&self, name: &str) -> Option<&Column> {
+    pub fn column(&self, name: &str) -> Option<&WorkflowColumn> {
         self.columns.iter().find(|column| column.name == name)
     }
 }
 
 /// The workflow tables of a database.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Shape {
+pub struct WorkflowShape {
     /// The tables that exist, each with its columns.
-    pub tables: Vec<(Table, TableShape)>,
+    pub tables: Vec<(WorkflowTable, TableShape)>,
 }
 
 /// The reason why the tables cannot be used.
@@ -46,27 +46,30 @@ pub enum Unfit {
     /// No workflow table exists.
     Empty,
     /// A required table is missing.
-    NoTable(Table),
+    NoTable(WorkflowTable),
     /// A required column is missing.
-    NoColumn(Table, &'static str),
+    NoColumn(WorkflowTable, &'static str),
 }
 
 /// The required columns of each table; all others are optional.
-const NEEDED: &[(Table, &[&str])] = &[
-    (Table::Workflows, &["id", "status"]),
-    (Table::Runs, &["id", "workflow_id", "status"]),
-    (Table::Events, &["id", "workflow_id", "kind", "text"]),
+const NEEDED: &[(WorkflowTable, &[&str])] = &[
+    (WorkflowTable::Workflows, &["id", "status"]),
+    (WorkflowTable::Runs, &["id", "workflow_id", "status"]),
+    (
+        WorkflowTable::Events,
+        &["id", "workflow_id", "kind", "text"],
+    ),
 ];
 
-impl Shape {
+impl WorkflowShape {
     /// Returns a table, if it exists.
-    pub fn table(&self, table: Table) -> Option<&TableShape> {
+    pub fn table(&self, table: WorkflowTable) -> Option<&TableShape> {
         let found = self.tables.iter().find(|(known, _)| *known == table);
         found.map(|(_, shape)| shape)
     }
 
     /// Returns whether a table has a column.
-    pub fn has(&self, table: Table, column: &str) -> bool {
+    pub fn has(&self, table: WorkflowTable, column: &str) -> bool {
         self.table(table)
             .is_some_and(|table| table.column(column).is_some())
     }
@@ -78,12 +81,12 @@ impl Shape {
     /// The error of `select`.
     pub fn learn(
         &mut self,
-        select: &mut dyn FnMut(&Select<'_>) -> Result<Vec<Row>, Fault>,
+        select: &mut dyn FnMut(&Select<'_>) -> Result<Vec<WorkflowRow>, Fault>,
     ) -> Result<(), Fault> {
         for (table, name) in [
-            (Table::Workflows, "status"),
-            (Table::Runs, "status"),
-            (Table::Events, "kind"),
+            (WorkflowTable::Workflows, "status"),
+            (WorkflowTable::Runs, "status"),
+            (WorkflowTable::Events, "kind"),
         ] {
             let found = self.tables.iter_mut().find(|(known, _)| *known == table);
             let columns = found.map(|(_, found)| found.columns.iter_mut());
@@ -138,13 +141,13 @@ impl std::fmt::Display for Unfit {
 }
 
 /// The differences between SQLite and PostgreSQL in SQL.
-pub trait Dialect {
+pub trait SqlDialect {
     /// Returns the expression that reads a column as text.
-    fn read(&self, column: &Column) -> String;
+    fn read(&self, column: &WorkflowColumn) -> String;
     /// Returns the placeholder of the n-th value (from 1), for a column.
-    fn place(&self, n: usize, column: &Column) -> String;
+    fn place(&self, n: usize, column: &WorkflowColumn) -> String;
     /// Returns a value in the form in which the database binds it.
-    fn value(&self, value: &Value, column: &Column) -> Value;
+    fn value(&self, value: &SqlValue, column: &WorkflowColumn) -> SqlValue;
 }
 
 /// Returns a name in the quotes that a statement needs: `"name"`.
@@ -158,17 +161,17 @@ pub struct Statement {
     /// The SQL text.
     pub sql: String,
     /// The values to bind, in order.
-    pub values: Vec<Value>,
+    pub values: Vec<SqlValue>,
     /// The names of the columns in the result.
     pub columns: Vec<String>,
 }
 
-impl Shape {
+impl WorkflowShape {
     /// Returns the statement that selects rows; `None` if the table or a column of a condition is missing, so that no
     /// row can match.
-    pub fn select(&self, wanted: &Select<'_>, dialect: &dyn Dialect) -> Option<Statement> {
+    pub fn select(&self, wanted: &Select<'_>, dialect: &dyn SqlDialect) -> Option<Statement> {
         let table = self.table(wanted.table)?;
-        let columns: Vec<&Column> = match wanted.columns {
+        let columns: Vec<&WorkflowColumn> = match wanted.columns {
             None => table.columns.iter().collect(),
             Some(names) => names.iter().filter_map(|name| table.column(name)).collect(),
         };
@@ -199,12 +202,12 @@ impl Shape {
 
     /// Returns the statement for a change; `None` if the table does not exist. A statement that inserts an event
     /// returns the event's id.
-    pub fn change(&self, change: &Change, dialect: &dyn Dialect) -> Option<Statement> {
+    pub fn change(&self, change: &RowChange, dialect: &dyn SqlDialect) -> Option<Statement> {
         let table = self.table(change.table)?;
         let known = change.values.iter();
         let known = known.filter_map(|(name, value)| Some((table.column(name)?, value)));
-        let known: Vec<(&Column, &Value)> = known.collect();
-        let mut values: Vec<Value> = known
+        let known: Vec<(&WorkflowColumn, &SqlValue)> = known.collect();
+        let mut values: Vec<SqlValue> = known
             .iter()
             .map(|(column, value)| dialect.value(value, column))
             .collect();
@@ -219,7 +222,9 @@ impl Shape {
         let sql = match &change.row {
             None => {
                 let answer = match change.table {
-                    Table::Events => format!(" RETURNING {}", dialect.read(table.column("id")?)),
+                    WorkflowTable::Events => {
+                        format!(" RETURNING {}", dialect.read(table.column("id")?))
+                    }
                     _ => String::new(),
                 };
                 format!(
@@ -239,7 +244,7 @@ impl Shape {
                     sets.push("\"x_version\" = coalesce(\"x_version\", 0) + 1".to_owned());
                 }
                 let by = table.column("id")?;
-                values.push(dialect.value(&Value::Text(id.clone()), by));
+                values.push(dialect.value(&SqlValue::Text(id.clone()), by));
                 let place = dialect.place(values.len(), by);
                 format!(
                     "UPDATE {} SET {} WHERE \"id\" = {place}",
@@ -258,9 +263,9 @@ impl Shape {
     /// Returns the statement that removes rows; `None` if the table or a column of a condition is missing.
     pub fn remove(
         &self,
-        table: Table,
-        filters: &[Filter],
-        dialect: &dyn Dialect,
+        table: WorkflowTable,
+        filters: &[RowCondition],
+        dialect: &dyn SqlDialect,
     ) -> Option<Statement> {
         let table = self.table(table)?;
         let mut values = Vec::new();
@@ -275,15 +280,15 @@ impl Shape {
 
 fn conditions(
     table: &TableShape,
-    filters: &[Filter],
-    dialect: &dyn Dialect,
-    values: &mut Vec<Value>,
+    filters: &[RowCondition],
+    dialect: &dyn SqlDialect,
+    values: &mut Vec<SqlValue>,
 ) -> Option<String> {
     let mut all = Vec::new();
     for filter in filters {
         let column = table.column(filter.column)?;
         let name = quoted(&column.name);
-        let mut bind = |value: &Value| {
+        let mut bind = |value: &SqlValue| {
             values.push(dialect.value(value, column));
             dialect.place(values.len(), column)
         };
@@ -311,7 +316,7 @@ fn conditions(
 }
 
 /// Returns the word of an enum in the case that a column accepts: SQLAlchemy stores `active` as `ACTIVE`.
-pub fn label(word: &str, column: &Column) -> String {
+pub fn label(word: &str, column: &WorkflowColumn) -> String {
     let known = column
         .labels
         .iter()
@@ -369,21 +374,21 @@ const EVENT_COLUMNS: &[&str] = &[
     "created_at",
 ];
 
-fn text(row: &Row, column: &str) -> String {
+fn text(row: &WorkflowRow, column: &str) -> String {
     row.get(column).unwrap_or_default().to_owned()
 }
 
-fn json(row: &Row, column: &str) -> Option<super::Json> {
+fn json(row: &WorkflowRow, column: &str) -> Option<super::Json> {
     // SQLAlchemy writes None into a JSON column as the JSON word null, so null counts as a missing value.
     let text = row.get(column).filter(|text| text.trim() != "null");
     text.map(super::Json::of_column)
 }
 
-fn stamp(row: &Row, column: &str) -> Option<Stamp> {
+fn stamp(row: &WorkflowRow, column: &str) -> Option<Stamp> {
     row.get(column).map(Stamp::parse)
 }
 
-fn extra(row: &Row, known: &[&str]) -> Vec<(String, Option<String>)> {
+fn extra(row: &WorkflowRow, known: &[&str]) -> Vec<(String, Option<String>)> {
     let others = row
         .0
         .iter()
@@ -393,7 +398,7 @@ fn extra(row: &Row, known: &[&str]) -> Vec<(String, Option<String>)> {
 
 impl Workflow {
     /// Reads a workflow from a row.
-    pub fn of_row(row: &Row) -> Workflow {
+    pub fn of_row(row: &WorkflowRow) -> Workflow {
         Workflow {
             id: text(row, "id"),
             status: text(row, "status"),
@@ -412,7 +417,7 @@ impl Workflow {
 
 impl Turn {
     /// Reads a run from a row.
-    pub fn of_row(row: &Row) -> Turn {
+    pub fn of_row(row: &WorkflowRow) -> Turn {
         let truth = |text: &str| match text {
             "1" | "t" | "true" => Some(true),
             "0" | "f" | "false" => Some(false),
@@ -442,10 +447,10 @@ impl Turn {
     }
 }
 
-impl super::Event {
+impl super::WorkflowEvent {
     /// Reads an event from a row.
-    pub fn of_row(row: &Row) -> super::Event {
-        super::Event {
+    pub fn of_row(row: &WorkflowRow) -> super::WorkflowEvent {
+        super::WorkflowEvent {
             id: row
                 .get("id")
                 .and_then(|id| id.parse().ok())

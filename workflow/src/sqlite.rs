@@ -8,8 +8,9 @@ use prosescope_core::model::schema::{OF_WORKFLOWS, WORKFLOWS_SQL};
 use prosescope_core::read::sqlite::{fit_for_writing, guard};
 
 use super::{
-    Barrier, Column, Dialect, Facts, Filter, Row, Rows, Select, Shape, Statement, Table,
-    TableShape, Target, Turn, Value, Waiting, Work, Workflow, label, quoted, time_text,
+    Barrier, LockTarget, RowCondition, Select, SqlDialect, SqlValue, Statement, TableShape, Turn,
+    Waiting, Work, Workflow, WorkflowColumn, WorkflowFacts, WorkflowRow, WorkflowRows,
+    WorkflowShape, WorkflowTable, label, quoted, time_text,
 };
 use prosescope_core::model::database::Limits;
 use prosescope_core::model::source::SourceError;
@@ -22,7 +23,7 @@ const SHOWN: usize = 64 << 10;
 #[derive(Debug)]
 pub struct SqliteTables {
     conn: Connection,
-    shape: Shape,
+    shape: WorkflowShape,
 }
 
 impl SqliteTables {
@@ -63,10 +64,18 @@ impl SqliteTables {
     /// The fault of the database.
     pub fn set_up(&mut self) -> Result<(), Fault> {
         for (table, column, of) in [
-            (Table::Workflows, "x_version", "INTEGER NOT NULL DEFAULT 1"),
-            (Table::Runs, "x_version", "INTEGER NOT NULL DEFAULT 1"),
-            (Table::Runs, "x_owner", "TEXT"),
-            (Table::Runs, "x_heartbeat", "TEXT"),
+            (
+                WorkflowTable::Workflows,
+                "x_version",
+                "INTEGER NOT NULL DEFAULT 1",
+            ),
+            (
+                WorkflowTable::Runs,
+                "x_version",
+                "INTEGER NOT NULL DEFAULT 1",
+            ),
+            (WorkflowTable::Runs, "x_owner", "TEXT"),
+            (WorkflowTable::Runs, "x_heartbeat", "TEXT"),
         ] {
             if self.shape.table(table).is_some() && !self.shape.has(table, column) {
                 let sql = format!("ALTER TABLE {} ADD COLUMN {column} {of}", table.name());
@@ -122,19 +131,20 @@ impl SqliteTables {
     ///
     /// # Errors
     /// The error of `work`, or the fault of the database.
-    pub fn apply(&self, target: Target<'_>, work: Work<'_>) -> Result<Vec<i64>, WriteError> {
+    pub fn apply(&self, target: LockTarget<'_>, work: Work<'_>) -> Result<Vec<i64>, WriteError> {
         let workflow = match target {
-            Target::New => None,
-            Target::Workflow(id) => Some(id.to_owned()),
-            Target::Run(id) => {
-                let found = self.select(&Select::of(Table::Runs).is("id", id))?;
+            LockTarget::New => None,
+            LockTarget::Workflow(id) => Some(id.to_owned()),
+            LockTarget::Run(id) => {
+                let found = self.select(&Select::of(WorkflowTable::Runs).is("id", id))?;
                 found.first().map(|row| Turn::of_row(row).workflow_id)
             }
         };
         let workflow = match workflow {
             None => None,
             Some(id) => {
-                let found = self.select(&Select::of(Table::Workflows).is("id", id.as_str()))?;
+                let found =
+                    self.select(&Select::of(WorkflowTable::Workflows).is("id", id.as_str()))?;
                 found.first().map(Workflow::of_row)
             }
         };
@@ -149,7 +159,7 @@ impl SqliteTables {
             };
             let rows = self.run(&statement)?;
             let changed = self.conn.changes();
-            if change.table == Table::Events {
+            if change.table == WorkflowTable::Events {
                 let id = rows
                     .first()
                     .and_then(|row| row.get("id")?.parse::<i64>().ok());
@@ -169,16 +179,16 @@ impl SqliteTables {
     ///
     /// # Errors
     /// The fault of the database.
-    pub fn remove(&self, filters: &[Filter]) -> Result<u64, Fault> {
-        let statement = self.shape.remove(Table::Events, filters, &Sqlite);
-        let statement = statement.ok_or_else(|| missing(Table::Events))?;
+    pub fn remove(&self, filters: &[RowCondition]) -> Result<u64, Fault> {
+        let statement = self.shape.remove(WorkflowTable::Events, filters, &Sqlite);
+        let statement = statement.ok_or_else(|| missing(WorkflowTable::Events))?;
         self.run(&statement)?;
         Ok(self.conn.changes())
     }
 
     /// Returns the newest id that AUTOINCREMENT assigned to an event; `None` if the table does not use AUTOINCREMENT.
     fn counted(&self) -> Result<Option<i64>, Fault> {
-        let name = Table::Events.name();
+        let name = WorkflowTable::Events.name();
         // SQLite creates `sqlite_sequence` together with the first AUTOINCREMENT table, so the second statement is
         // valid only if the first one finds such a table.
         let counts = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?1 AND sql LIKE '%AUTOINCREMENT%'";
@@ -199,7 +209,7 @@ impl SqliteTables {
         Ok(Some(newest))
     }
 
-    fn run(&self, statement: &Statement) -> Result<Vec<Row>, Fault> {
+    fn run(&self, statement: &Statement) -> Result<Vec<WorkflowRow>, Fault> {
         let mut prepared = self.conn.prepare_cached(&statement.sql).map_err(fault)?;
         let mut found = prepared
             .query(params_from_iter(&statement.values))
@@ -211,18 +221,18 @@ impl SqliteTables {
                 let cell = row.get_ref(at).map_err(fault)?;
                 cells.push((name.clone(), text(cell)));
             }
-            rows.push(Row(cells));
+            rows.push(WorkflowRow(cells));
         }
         Ok(rows)
     }
 }
 
-impl Rows for SqliteTables {
-    fn shape(&self) -> &Shape {
+impl WorkflowRows for SqliteTables {
+    fn shape(&self) -> &WorkflowShape {
         &self.shape
     }
 
-    fn select(&self, wanted: &Select<'_>) -> Result<Vec<Row>, Fault> {
+    fn select(&self, wanted: &Select<'_>) -> Result<Vec<WorkflowRow>, Fault> {
         match self.shape.select(wanted, &Sqlite) {
             None => Ok(Vec::new()),
             Some(statement) => self.run(&statement),
@@ -231,7 +241,7 @@ impl Rows for SqliteTables {
 
     fn barrier(&self) -> Result<Barrier, Fault> {
         // SQLite has one writer at a time, so ids are in the order of commits.
-        let newest = Select::of(Table::Events)
+        let newest = Select::of(WorkflowTable::Events)
             .columns(&["id"])
             .order(&[("id", true)])
             .limit(1);
@@ -255,12 +265,12 @@ struct SqliteFacts<'a> {
     workflow: Option<Workflow>,
 }
 
-impl Facts for SqliteFacts<'_> {
-    fn select(&self, wanted: &Select<'_>) -> Result<Vec<Row>, Fault> {
+impl WorkflowFacts for SqliteFacts<'_> {
+    fn select(&self, wanted: &Select<'_>) -> Result<Vec<WorkflowRow>, Fault> {
         self.tables.select(wanted)
     }
 
-    fn shape(&self) -> &Shape {
+    fn shape(&self) -> &WorkflowShape {
         &self.tables.shape
     }
 
@@ -272,39 +282,39 @@ impl Facts for SqliteFacts<'_> {
 /// The SQL dialect of SQLite.
 struct Sqlite;
 
-impl Dialect for Sqlite {
-    fn read(&self, column: &Column) -> String {
+impl SqlDialect for Sqlite {
+    fn read(&self, column: &WorkflowColumn) -> String {
         quoted(&column.name)
     }
 
-    fn place(&self, n: usize, _column: &Column) -> String {
+    fn place(&self, n: usize, _column: &WorkflowColumn) -> String {
         format!("?{n}")
     }
 
-    fn value(&self, value: &Value, column: &Column) -> Value {
+    fn value(&self, value: &SqlValue, column: &WorkflowColumn) -> SqlValue {
         match value {
-            Value::Word(word) => Value::Text(label(word, column)),
-            Value::Time(ms) => Value::Text(time_text(*ms)),
-            Value::Json(json) => Value::Text(json.as_str().to_owned()),
+            SqlValue::Word(word) => SqlValue::Text(label(word, column)),
+            SqlValue::Time(ms) => SqlValue::Text(time_text(*ms)),
+            SqlValue::Json(json) => SqlValue::Text(json.as_str().to_owned()),
             // SQLAlchemy stores UUIDs as CHAR(32), without dashes.
-            Value::Text(id) if column.of.eq_ignore_ascii_case("CHAR(32)") && id.len() == 36 => {
-                Value::Text(id.replace('-', ""))
+            SqlValue::Text(id) if column.of.eq_ignore_ascii_case("CHAR(32)") && id.len() == 36 => {
+                SqlValue::Text(id.replace('-', ""))
             }
             other => other.clone(),
         }
     }
 }
 
-impl ToSql for Value {
+impl ToSql for SqlValue {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(match self {
-            Value::Null => ToSqlOutput::Owned(Bound::Null),
-            Value::Text(text) => ToSqlOutput::from(text.as_str()),
-            Value::Word(word) => ToSqlOutput::from(*word),
-            Value::Json(json) => ToSqlOutput::from(json.as_str()),
-            Value::Bool(truth) => ToSqlOutput::from(*truth),
-            Value::Int(number) => ToSqlOutput::from(*number),
-            Value::Time(ms) => ToSqlOutput::from(time_text(*ms)),
+            SqlValue::Null => ToSqlOutput::Owned(Bound::Null),
+            SqlValue::Text(text) => ToSqlOutput::from(text.as_str()),
+            SqlValue::Word(word) => ToSqlOutput::from(*word),
+            SqlValue::Json(json) => ToSqlOutput::from(json.as_str()),
+            SqlValue::Bool(truth) => ToSqlOutput::from(*truth),
+            SqlValue::Int(number) => ToSqlOutput::from(*number),
+            SqlValue::Time(ms) => ToSqlOutput::from(time_text(*ms)),
         })
     }
 }
@@ -323,9 +333,13 @@ fn text(cell: ValueRef<'_>) -> Option<String> {
 }
 
 /// Discovers the workflow tables. Views are skipped, so that no SQL of another program's schema runs.
-fn discover(conn: &Connection) -> Result<Shape, Fault> {
-    let mut shape = Shape::default();
-    for table in [Table::Workflows, Table::Runs, Table::Events] {
+fn discover(conn: &Connection) -> Result<WorkflowShape, Fault> {
+    let mut shape = WorkflowShape::default();
+    for table in [
+        WorkflowTable::Workflows,
+        WorkflowTable::Runs,
+        WorkflowTable::Events,
+    ] {
         let mut found = conn
             .prepare_cached(
                 "SELECT c.name, c.type FROM main.sqlite_schema AS s, pragma_table_xinfo(s.name) AS c
@@ -340,13 +354,13 @@ fn discover(conn: &Connection) -> Result<Shape, Fault> {
                     Bound::Text(text) => text,
                     _ => String::new(),
                 };
-                Ok(Column {
+                Ok(WorkflowColumn {
                     name: text(name),
                     of: text(of),
                     labels: Vec::new(),
                 })
             })
-            .and_then(Iterator::collect::<rusqlite::Result<Vec<Column>>>)
+            .and_then(Iterator::collect::<rusqlite::Result<Vec<WorkflowColumn>>>)
             .map_err(fault)?;
         if !columns.is_empty() {
             let name = quoted(table.name());
@@ -356,7 +370,7 @@ fn discover(conn: &Connection) -> Result<Shape, Fault> {
     Ok(shape)
 }
 
-fn missing(table: Table) -> Fault {
+fn missing(table: WorkflowTable) -> Fault {
     Fault::new(
         FaultKind::Damaged,
         format!("the database has no table {}", table.name()),

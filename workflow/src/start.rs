@@ -5,7 +5,10 @@ use serde::{Deserialize, Serialize};
 use super::context;
 use super::lifecycle::Action;
 use super::rules::{allowed, is_id, no_workflow, told};
-use super::tables::{Change, Command, Facts, Plan, Select, Table, Target, Value};
+use super::tables::{
+    LockTarget, RowChange, Select, SqlValue, TableCommand, WorkflowFacts, WorkflowPlan,
+    WorkflowTable,
+};
 use super::{Json, Turn, TurnStatus, WorkflowStatus};
 use prosescope_core::record::WriteError;
 
@@ -36,7 +39,7 @@ pub struct Start {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Started {
+pub struct StartResult {
     /// The id of the workflow.
     pub workflow_id: String,
     /// The id of the run.
@@ -52,26 +55,30 @@ pub struct Started {
     pub already: bool,
 }
 
-impl Command for Start {
-    type Done = Started;
+impl TableCommand for Start {
+    type Done = StartResult;
 
-    fn target(&self) -> Target<'_> {
+    fn target(&self) -> LockTarget<'_> {
         self.workflow
             .as_deref()
-            .map_or(Target::New, Target::Workflow)
+            .map_or(LockTarget::New, LockTarget::Workflow)
     }
 
-    fn plan(&self, facts: &dyn Facts, now: i64) -> Result<Plan<Started>, WriteError> {
-        let mut done = Started {
+    fn plan(
+        &self,
+        facts: &dyn WorkflowFacts,
+        now: i64,
+    ) -> Result<WorkflowPlan<StartResult>, WriteError> {
+        let mut done = StartResult {
             workflow_id: self
                 .workflow
                 .clone()
                 .unwrap_or_else(|| self.new_workflow.clone()),
             run_id: self.run.clone(),
             created: self.workflow.is_none(),
-            ..Started::default()
+            ..StartResult::default()
         };
-        let before = Select::of(Table::Runs).is("id", self.run.as_str());
+        let before = Select::of(WorkflowTable::Runs).is("id", self.run.as_str());
         if let Some(row) = facts.select(&before)?.first() {
             let before = Turn::of_row(row);
             let is_same = before.user_input.as_deref() == Some(&self.input)
@@ -126,43 +133,46 @@ impl Command for Start {
         done.seq = longer.seq;
         done.dropped = longer.dropped;
         if workflow.is_none() {
-            changes.push(Change::insert(
-                Table::Workflows,
+            changes.push(RowChange::insert(
+                WorkflowTable::Workflows,
                 vec![
                     ("id", self.new_workflow.as_str().into()),
-                    ("status", Value::Word(WorkflowStatus::Active.word())),
-                    ("context", Value::Json(longer.context.clone())),
-                    ("preferences", Value::Json(Json::empty())),
-                    ("important_steps", Value::Json(Json::empty())),
-                    ("created_at", Value::Time(now)),
-                    ("updated_at", Value::Time(now)),
+                    ("status", SqlValue::Word(WorkflowStatus::Active.word())),
+                    ("context", SqlValue::Json(longer.context.clone())),
+                    ("preferences", SqlValue::Json(Json::empty())),
+                    ("important_steps", SqlValue::Json(Json::empty())),
+                    ("created_at", SqlValue::Time(now)),
+                    ("updated_at", SqlValue::Time(now)),
                 ],
             ));
         }
         let mut run = vec![
             ("id", self.run.as_str().into()),
             ("workflow_id", done.workflow_id.as_str().into()),
-            ("status", Value::Word(TurnStatus::Running.word())),
+            ("status", SqlValue::Word(TurnStatus::Running.word())),
             ("user_input", self.input.as_str().into()),
-            ("ask_clarifications", Value::Bool(!self.no_clarifications)),
-            ("state", Value::Json(Json::empty())),
-            ("created_at", Value::Time(now)),
-            ("updated_at", Value::Time(now)),
+            (
+                "ask_clarifications",
+                SqlValue::Bool(!self.no_clarifications),
+            ),
+            ("state", SqlValue::Json(Json::empty())),
+            ("created_at", SqlValue::Time(now)),
+            ("updated_at", SqlValue::Time(now)),
         ];
         if self.owner.is_some() {
             run.push(("x_owner", self.owner.clone().into()));
-            run.push(("x_heartbeat", Value::Time(now)));
+            run.push(("x_heartbeat", SqlValue::Time(now)));
         }
-        changes.push(Change::insert(Table::Runs, run));
-        changes.push(Change::update(
-            Table::Workflows,
+        changes.push(RowChange::insert(WorkflowTable::Runs, run));
+        changes.push(RowChange::update(
+            WorkflowTable::Workflows,
             &done.workflow_id,
             vec![
-                ("context", Value::Json(longer.context)),
+                ("context", SqlValue::Json(longer.context)),
                 ("most_recent_run_id", self.run.as_str().into()),
-                ("updated_at", Value::Time(now)),
+                ("updated_at", SqlValue::Time(now)),
             ],
         ));
-        Ok(Plan { changes, done })
+        Ok(WorkflowPlan { changes, done })
     }
 }

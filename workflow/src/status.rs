@@ -5,8 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use super::lifecycle::Action;
 use super::rules::{allowed, may, no_run, no_workflow, told, turn};
-use super::tables::{Change, Command, Facts, Plan, Table, Target, Value};
-use super::turns::Turned;
+use super::tables::{
+    LockTarget, RowChange, SqlValue, TableCommand, WorkflowFacts, WorkflowPlan, WorkflowTable,
+};
+use super::turns::TurnResult;
 use super::{Json, Kind, TurnStatus, WorkflowStatus, context};
 use prosescope_core::record::WriteError;
 
@@ -25,7 +27,7 @@ pub enum Move {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Moved {
+pub struct StatusChange {
     /// The id of the workflow.
     pub workflow_id: String,
     /// The workflow's status after the command.
@@ -36,15 +38,19 @@ pub struct Moved {
     pub already: bool,
 }
 
-impl Command for Move {
-    type Done = Moved;
+impl TableCommand for Move {
+    type Done = StatusChange;
 
-    fn target(&self) -> Target<'_> {
+    fn target(&self) -> LockTarget<'_> {
         let (Move::Pause(id) | Move::Resume(id) | Move::Error(id, _)) = self;
-        Target::Workflow(id)
+        LockTarget::Workflow(id)
     }
 
-    fn plan(&self, facts: &dyn Facts, now: i64) -> Result<Plan<Moved>, WriteError> {
+    fn plan(
+        &self,
+        facts: &dyn WorkflowFacts,
+        now: i64,
+    ) -> Result<WorkflowPlan<StatusChange>, WriteError> {
         let (id, action, status) = match self {
             Move::Pause(id) => (id, Action::Pause, WorkflowStatus::Paused),
             Move::Resume(id) => (id, Action::Resume, WorkflowStatus::Active),
@@ -60,31 +66,35 @@ impl Command for Move {
             return Ok(told(done));
         }
         let mut values = vec![
-            ("status", Value::Word(status.word())),
-            ("updated_at", Value::Time(now)),
+            ("status", SqlValue::Word(status.word())),
+            ("updated_at", SqlValue::Time(now)),
         ];
         let mut changes = Vec::new();
         match (self, &workflow.error) {
-            (Move::Error(_, payload), _) => values.push(("error", Value::Json(payload.clone()))),
+            (Move::Error(_, payload), _) => values.push(("error", SqlValue::Json(payload.clone()))),
             (Move::Resume(_), Some(error)) => {
-                values.push(("error", Value::Null));
+                values.push(("error", SqlValue::Null));
                 let mut payload = super::json::Members::new();
                 payload.insert("error".to_owned(), error.raw());
-                changes.push(Change::insert(
-                    Table::Events,
+                changes.push(RowChange::insert(
+                    WorkflowTable::Events,
                     vec![
                         ("workflow_id", workflow.id.as_str().into()),
-                        ("kind", Value::Word(Kind::Status.word())),
+                        ("kind", SqlValue::Word(Kind::Status.word())),
                         ("text", "resumed; the error was cleared".into()),
-                        ("payload", Value::Json(Json::of(&payload))),
-                        ("created_at", Value::Time(now)),
+                        ("payload", SqlValue::Json(Json::of(&payload))),
+                        ("created_at", SqlValue::Time(now)),
                     ],
                 ));
             }
             _ => {}
         }
-        changes.push(Change::update(Table::Workflows, &workflow.id, values));
-        Ok(Plan { changes, done })
+        changes.push(RowChange::update(
+            WorkflowTable::Workflows,
+            &workflow.id,
+            values,
+        ));
+        Ok(WorkflowPlan { changes, done })
     }
 }
 
@@ -99,32 +109,36 @@ pub struct Cancel {
     pub run: Option<String>,
 }
 
-impl Command for Cancel {
-    type Done = Moved;
+impl TableCommand for Cancel {
+    type Done = StatusChange;
 
-    fn target(&self) -> Target<'_> {
-        Target::Workflow(&self.workflow)
+    fn target(&self) -> LockTarget<'_> {
+        LockTarget::Workflow(&self.workflow)
     }
 
-    fn plan(&self, facts: &dyn Facts, now: i64) -> Result<Plan<Moved>, WriteError> {
+    fn plan(
+        &self,
+        facts: &dyn WorkflowFacts,
+        now: i64,
+    ) -> Result<WorkflowPlan<StatusChange>, WriteError> {
         let workflow = facts
             .workflow()
             .ok_or_else(|| no_workflow(&self.workflow))?;
         let ended = |id: &str| {
-            let status = ("status", Value::Word(TurnStatus::Cancelled.word()));
-            Change::update(
-                Table::Runs,
+            let status = ("status", SqlValue::Word(TurnStatus::Cancelled.word()));
+            RowChange::update(
+                WorkflowTable::Runs,
                 id,
-                vec![status, ("updated_at", Value::Time(now))],
+                vec![status, ("updated_at", SqlValue::Time(now))],
             )
         };
         if let Some(id) = &self.run {
             allowed(Action::CancelRun, workflow)?;
             let turn = facts.turn(id)?.ok_or_else(|| no_run(id))?;
-            let mut done = Moved {
+            let mut done = StatusChange {
                 workflow_id: workflow.id.clone(),
                 status: workflow.status.clone(),
-                ..Moved::default()
+                ..StatusChange::default()
             };
             if may(Action::CancelRun, &turn, false)? {
                 done.already = true;
@@ -132,7 +146,7 @@ impl Command for Cancel {
             }
             let changes = vec![ended(&turn.id)];
             done.cancelled_runs.push(turn.id);
-            return Ok(Plan { changes, done });
+            return Ok(WorkflowPlan { changes, done });
         }
         let mut done = moved(&workflow.id, WorkflowStatus::Cancelled);
         if allowed(Action::Cancel, workflow)? {
@@ -140,17 +154,17 @@ impl Command for Cancel {
             return Ok(told(done));
         }
         let open = facts.open_turns()?;
-        let mut changes: Vec<Change> = open.iter().map(|turn| ended(&turn.id)).collect();
-        changes.push(Change::update(
-            Table::Workflows,
+        let mut changes: Vec<RowChange> = open.iter().map(|turn| ended(&turn.id)).collect();
+        changes.push(RowChange::update(
+            WorkflowTable::Workflows,
             &workflow.id,
             vec![
-                ("status", Value::Word(WorkflowStatus::Cancelled.word())),
-                ("updated_at", Value::Time(now)),
+                ("status", SqlValue::Word(WorkflowStatus::Cancelled.word())),
+                ("updated_at", SqlValue::Time(now)),
             ],
         ));
         done.cancelled_runs = open.into_iter().map(|turn| turn.id).collect();
-        Ok(Plan { changes, done })
+        Ok(WorkflowPlan { changes, done })
     }
 }
 
@@ -163,39 +177,43 @@ pub struct Fail {
     pub error: Json,
 }
 
-impl Command for Fail {
-    type Done = Turned;
+impl TableCommand for Fail {
+    type Done = TurnResult;
 
-    fn target(&self) -> Target<'_> {
-        Target::Run(&self.run)
+    fn target(&self) -> LockTarget<'_> {
+        LockTarget::Run(&self.run)
     }
 
-    fn plan(&self, facts: &dyn Facts, now: i64) -> Result<Plan<Turned>, WriteError> {
+    fn plan(
+        &self,
+        facts: &dyn WorkflowFacts,
+        now: i64,
+    ) -> Result<WorkflowPlan<TurnResult>, WriteError> {
         let (workflow, turn) = turn(facts, &self.run)?;
         allowed(Action::Fail, workflow)?;
-        let done = Turned::of(&turn, TurnStatus::Failed);
+        let done = TurnResult::of(&turn, TurnStatus::Failed);
         let before = turn.error.clone().unwrap_or_default();
         if may(Action::Fail, &turn, before.is_same(&self.error))? {
             return Ok(done.already());
         }
-        let changes = vec![Change::update(
-            Table::Runs,
+        let changes = vec![RowChange::update(
+            WorkflowTable::Runs,
             &turn.id,
             vec![
-                ("status", Value::Word(TurnStatus::Failed.word())),
-                ("error", Value::Json(self.error.clone())),
-                ("updated_at", Value::Time(now)),
+                ("status", SqlValue::Word(TurnStatus::Failed.word())),
+                ("error", SqlValue::Json(self.error.clone())),
+                ("updated_at", SqlValue::Time(now)),
             ],
         )];
-        Ok(Plan { changes, done })
+        Ok(WorkflowPlan { changes, done })
     }
 }
 
-fn moved(id: &str, status: WorkflowStatus) -> Moved {
-    Moved {
+fn moved(id: &str, status: WorkflowStatus) -> StatusChange {
+    StatusChange {
         workflow_id: id.to_owned(),
         status: status.word().to_owned(),
-        ..Moved::default()
+        ..StatusChange::default()
     }
 }
 

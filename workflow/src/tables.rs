@@ -1,13 +1,13 @@
 //! Defines the interface of a workflow store: a store returns rows and applies changes. The rules for changes are in
 //! the commands, not in the store.
 
-use super::shape::Shape;
+use super::shape::WorkflowShape;
 use super::{Json, Turn, TurnStatus, Workflow};
 use prosescope_core::record::{Fault, FaultKind, WriteError};
 
 /// A table of workflows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Table {
+pub enum WorkflowTable {
     /// The table `workflows`: conversations.
     Workflows,
     /// The table `workflow_runs`: the turns of conversations.
@@ -16,20 +16,20 @@ pub enum Table {
     Events,
 }
 
-impl Table {
+impl WorkflowTable {
     /// Returns OpenProse's name of the table.
     pub fn name(self) -> &'static str {
         match self {
-            Table::Workflows => "workflows",
-            Table::Runs => "workflow_runs",
-            Table::Events => "workflow_events",
+            WorkflowTable::Workflows => "workflows",
+            WorkflowTable::Runs => "workflow_runs",
+            WorkflowTable::Events => "workflow_events",
         }
     }
 }
 
 /// A value that is written to a column, or with which a column is compared.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Value {
+pub enum SqlValue {
     /// The SQL value NULL.
     Null,
     /// A text; in a column of ids, the text of an id.
@@ -46,15 +46,15 @@ pub enum Value {
     Time(i64),
 }
 
-impl From<&str> for Value {
-    fn from(text: &str) -> Value {
-        Value::Text(text.to_owned())
+impl From<&str> for SqlValue {
+    fn from(text: &str) -> SqlValue {
+        SqlValue::Text(text.to_owned())
     }
 }
 
-impl From<Option<String>> for Value {
-    fn from(text: Option<String>) -> Value {
-        text.map_or(Value::Null, Value::Text)
+impl From<Option<String>> for SqlValue {
+    fn from(text: Option<String>) -> SqlValue {
+        text.map_or(SqlValue::Null, SqlValue::Text)
     }
 }
 
@@ -62,13 +62,13 @@ impl From<Option<String>> for Value {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Op {
     /// The column equals the value.
-    Is(Value),
+    Is(SqlValue),
     /// The column equals one of these values.
-    In(Vec<Value>),
+    In(Vec<SqlValue>),
     /// The column is larger than the value.
-    Above(Value),
+    Above(SqlValue),
     /// The column is at most the value.
-    UpTo(Value),
+    UpTo(SqlValue),
     /// The column begins with the text.
     Begins(String),
     /// The column is NULL.
@@ -77,7 +77,7 @@ pub enum Op {
 
 /// A condition that the selected rows must meet.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Filter {
+pub struct RowCondition {
     /// The name of the column.
     pub column: &'static str,
     /// The comparison that must hold for the column.
@@ -88,11 +88,11 @@ pub struct Filter {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Select<'a> {
     /// The table to read.
-    pub table: Table,
+    pub table: WorkflowTable,
     /// The columns to read; `None` for all, including unknown ones.
     pub columns: Option<&'a [&'static str]>,
     /// The conditions, which must all hold.
-    pub filters: Vec<Filter>,
+    pub filters: Vec<RowCondition>,
     /// The columns to order by; true means descending.
     pub order: &'a [(&'static str, bool)],
     /// The most rows to return; `None` for no limit.
@@ -101,7 +101,7 @@ pub struct Select<'a> {
 
 impl<'a> Select<'a> {
     /// Selects all rows and columns of a table.
-    pub fn of(table: Table) -> Select<'a> {
+    pub fn of(table: WorkflowTable) -> Select<'a> {
         Select {
             table,
             columns: None,
@@ -113,7 +113,7 @@ impl<'a> Select<'a> {
 
     /// Adds the condition that a column equals a value.
     #[must_use]
-    pub fn is(self, column: &'static str, value: impl Into<Value>) -> Select<'a> {
+    pub fn is(self, column: &'static str, value: impl Into<SqlValue>) -> Select<'a> {
         let value = value.into();
         self.filter(column, Op::Is(value))
     }
@@ -121,7 +121,7 @@ impl<'a> Select<'a> {
     /// Adds a condition on a column.
     #[must_use]
     pub fn filter(mut self, column: &'static str, op: Op) -> Select<'a> {
-        self.filters.push(Filter { column, op });
+        self.filters.push(RowCondition { column, op });
         self
     }
 
@@ -149,9 +149,9 @@ impl<'a> Select<'a> {
 
 /// A row: column names with their values as text, in the table's order.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Row(pub Vec<(String, Option<String>)>);
+pub struct WorkflowRow(pub Vec<(String, Option<String>)>);
 
-impl Row {
+impl WorkflowRow {
     /// Returns the value of a column; `None` for NULL and for a missing column.
     pub fn get(&self, column: &str) -> Option<&str> {
         let found = self.0.iter().find(|(name, _)| name == column);
@@ -161,20 +161,20 @@ impl Row {
 
 /// A change of one row.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Change {
+pub struct RowChange {
     /// The table that contains the row.
-    pub table: Table,
+    pub table: WorkflowTable,
     /// The id of the row to update; `None` inserts a row.
     pub row: Option<String>,
     /// The columns and their new values. Columns that the table lacks are skipped. A command that needs a column checks
-    /// first with [`Shape::has`] that the column exists.
-    pub values: Vec<(&'static str, Value)>,
+    /// first with [`WorkflowShape::has`] that the column exists.
+    pub values: Vec<(&'static str, SqlValue)>,
 }
 
-impl Change {
+impl RowChange {
     /// Returns the change that inserts a row.
-    pub fn insert(table: Table, values: Vec<(&'static str, Value)>) -> Change {
-        Change {
+    pub fn insert(table: WorkflowTable, values: Vec<(&'static str, SqlValue)>) -> RowChange {
+        RowChange {
             table,
             row: None,
             values,
@@ -182,8 +182,12 @@ impl Change {
     }
 
     /// Returns the change that updates the row with this id.
-    pub fn update(table: Table, id: &str, values: Vec<(&'static str, Value)>) -> Change {
-        Change {
+    pub fn update(
+        table: WorkflowTable,
+        id: &str,
+        values: Vec<(&'static str, SqlValue)>,
+    ) -> RowChange {
+        RowChange {
             table,
             row: Some(id.to_owned()),
             values,
@@ -193,7 +197,7 @@ impl Change {
 
 /// The workflow whose row is locked while a command is planned and applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Target<'a> {
+pub enum LockTarget<'a> {
     /// A workflow that the command creates, so that no row is locked.
     New,
     /// The workflow with this id.
@@ -203,21 +207,21 @@ pub enum Target<'a> {
 }
 
 /// The data that a command may read. The data stay unchanged until the command is applied.
-pub trait Facts {
+pub trait WorkflowFacts {
     /// Returns rows, read in the command's transaction.
     ///
     /// # Errors
     /// The fault of the store.
-    fn select(&self, wanted: &Select<'_>) -> Result<Vec<Row>, Fault>;
+    fn select(&self, wanted: &Select<'_>) -> Result<Vec<WorkflowRow>, Fault>;
 
     /// Returns the workflow tables that the database contains.
-    fn shape(&self) -> &Shape;
+    fn shape(&self) -> &WorkflowShape;
 
     /// Returns the locked workflow; `None` if it does not exist.
     fn workflow(&self) -> Option<&Workflow>;
 }
 
-impl dyn Facts + '_ {
+impl dyn WorkflowFacts + '_ {
     /// Returns a run of the locked workflow; `None` if that workflow has no run with this id.
     ///
     /// # Errors
@@ -226,7 +230,7 @@ impl dyn Facts + '_ {
         let Some(workflow) = self.workflow() else {
             return Ok(None);
         };
-        let wanted = Select::of(Table::Runs)
+        let wanted = Select::of(WorkflowTable::Runs)
             .is("id", id)
             .is("workflow_id", workflow.id.as_str());
         Ok(self.select(&wanted)?.iter().map(Turn::of_row).next())
@@ -241,8 +245,8 @@ impl dyn Facts + '_ {
             return Ok(Vec::new());
         };
         let open = TurnStatus::ALL.iter().filter(|status| status.is_open());
-        let open = open.map(|status| Value::Word(status.word())).collect();
-        let wanted = Select::of(Table::Runs)
+        let open = open.map(|status| SqlValue::Word(status.word())).collect();
+        let wanted = Select::of(WorkflowTable::Runs)
             .is("workflow_id", workflow.id.as_str())
             .filter("status", Op::In(open))
             .order(&[("created_at", false), ("id", false)]);
@@ -251,18 +255,18 @@ impl dyn Facts + '_ {
 }
 
 /// A function that computes changes from facts.
-pub type Work<'a> = &'a mut dyn FnMut(&dyn Facts) -> Result<Vec<Change>, WriteError>;
+pub type Work<'a> = &'a mut dyn FnMut(&dyn WorkflowFacts) -> Result<Vec<RowChange>, WriteError>;
 
 /// Read access to workflow tables.
-pub trait Rows {
+pub trait WorkflowRows {
     /// Returns the workflow tables that the database contains.
-    fn shape(&self) -> &Shape;
+    fn shape(&self) -> &WorkflowShape;
 
     /// Returns rows of one table, all from one moment.
     ///
     /// # Errors
     /// The fault of the store.
-    fn select(&self, wanted: &Select<'_>) -> Result<Vec<Row>, Fault>;
+    fn select(&self, wanted: &Select<'_>) -> Result<Vec<WorkflowRow>, Fault>;
 
     /// Returns the newest assigned event id, and the transactions that may still add a smaller one.
     ///
@@ -281,35 +285,39 @@ pub trait Rows {
 }
 
 /// Write access to workflow tables.
-pub trait Tables: Rows {
+pub trait Tables: WorkflowRows {
     /// Locks the target's workflow, calls `work` for the changes, and applies all of them durably, or none. A workflow
     /// has one writer at a time. A store that repeats its transaction calls `work` again. Returns the ids of the
     /// appended events.
     ///
     /// # Errors
     /// The error of `work`, or the [`Fault`] of the store.
-    fn transact(&mut self, target: Target<'_>, work: Work<'_>) -> Result<Vec<i64>, WriteError>;
+    fn transact(&mut self, target: LockTarget<'_>, work: Work<'_>) -> Result<Vec<i64>, WriteError>;
 
     /// Removes the events that meet all conditions; returns how many were removed.
     ///
     /// # Errors
     /// The fault of the store.
-    fn remove_events(&mut self, filters: &[Filter]) -> Result<u64, Fault>;
+    fn remove_events(&mut self, filters: &[RowCondition]) -> Result<u64, Fault>;
 }
 
 /// A command that changes workflow tables.
-pub trait Command {
+pub trait TableCommand {
     /// The result that a command returns to its caller.
     type Done;
 
     /// Returns the workflow whose row is locked for the command.
-    fn target(&self) -> Target<'_>;
+    fn target(&self) -> LockTarget<'_>;
 
     /// Returns the changes and the result. `now` is in milliseconds since 1970 UTC.
     ///
     /// # Errors
     /// A refusal; [`WriteError::NotFound`] if a named workflow or run does not exist; the store's fault.
-    fn plan(&self, facts: &dyn Facts, now: i64) -> Result<Plan<Self::Done>, WriteError>;
+    fn plan(
+        &self,
+        facts: &dyn WorkflowFacts,
+        now: i64,
+    ) -> Result<WorkflowPlan<Self::Done>, WriteError>;
 
     /// Adds the ids of the appended events to the result; does nothing by default.
     fn appended(_done: &mut Self::Done, _ids: Vec<i64>) {}
@@ -317,9 +325,9 @@ pub trait Command {
 
 /// The changes that a command makes, and its result.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Plan<D> {
+pub struct WorkflowPlan<D> {
     /// The changes to apply, in this order.
-    pub changes: Vec<Change>,
+    pub changes: Vec<RowChange>,
     /// The result that is returned to the caller.
     pub done: D,
 }
@@ -328,8 +336,8 @@ pub struct Plan<D> {
 /// differs, the command is refused. `None` skips this check.
 ///
 /// # Errors
-/// See [`Command::plan`] and [`Tables::transact`].
-pub fn record<C: Command>(
+/// See [`TableCommand::plan`] and [`Tables::transact`].
+pub fn record<C: TableCommand>(
     tables: &mut dyn Tables,
     command: &C,
     version: Option<i64>,

@@ -2,11 +2,11 @@
 //!
 //! Messages that Prosescope's commands wrote record their run and the question that they answer. A run without such a
 //! message is placed by its time. If times are missing too, its position is marked as unknown
-//! ([`Part::Run::is_placed`]).
+//! ([`ThreadItem::Run::is_placed`]).
 
 use serde::{Deserialize, Serialize};
 
-use super::page::{Message, Shown};
+use super::page::{Message, RecordedText};
 use super::rules::is_id;
 use super::{Turn, TurnStatus};
 use prosescope_core::model::time::Stamp;
@@ -16,7 +16,7 @@ const TITLE: usize = 90;
 
 /// A part of a thread: a message, a run or a question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Part {
+pub enum ThreadItem {
     /// A message of the conversation.
     Message {
         /// The index of the message in the list of messages.
@@ -34,7 +34,7 @@ pub enum Part {
         /// The index of the run that asked the question; `None` if no such run is known.
         run: Option<usize>,
         /// The text of the question.
-        text: Shown,
+        text: RecordedText,
         /// The time at which the question was asked.
         at: Option<Stamp>,
         /// Whether the next message answers the question. False if no message records this.
@@ -60,21 +60,21 @@ pub(super) fn title(messages: &[Message], runs: &[Turn]) -> Option<String> {
 }
 
 /// Returns the messages, runs and questions of a conversation as one thread.
-pub(super) fn thread(messages: &[Message], runs: &[Turn]) -> Vec<Part> {
+pub(super) fn thread(messages: &[Message], runs: &[Turn]) -> Vec<ThreadItem> {
     let named = named(messages, runs);
-    let mut before: Vec<Vec<Part>> = vec![Vec::new(); messages.len() + 1];
+    let mut before: Vec<Vec<ThreadItem>> = vec![Vec::new(); messages.len() + 1];
     for (at, turn) in runs.iter().enumerate() {
         let (anchor, is_placed) = place(messages, &named, turn, at);
         let Some(parts) = before.get_mut(anchor) else {
             continue;
         };
-        parts.push(Part::Run { at, is_placed });
+        parts.push(ThreadItem::Run { at, is_placed });
         // A question that still waits is skipped, because the page shows such questions at the end of the thread.
         let waits = turn.known_status() == Some(TurnStatus::WaitingForInput);
         parts.extend(
             turn.question()
                 .filter(|_| !waits)
-                .map(|question| Part::Question {
+                .map(|question| ThreadItem::Question {
                     run: Some(at),
                     text: super::page::plain(&question),
                     at: turn.asked_at(),
@@ -86,14 +86,14 @@ pub(super) fn thread(messages: &[Message], runs: &[Turn]) -> Vec<Part> {
     for (at, message) in messages.iter().enumerate() {
         parts.extend(before.get_mut(at).map(std::mem::take).unwrap_or_default());
         if let Some(text) = &message.question {
-            parts.push(Part::Question {
+            parts.push(ThreadItem::Question {
                 run: named.get(at).copied().flatten(),
                 text: text.clone(),
                 at: None,
                 is_answered: true,
             });
         }
-        parts.push(Part::Message { at });
+        parts.push(ThreadItem::Message { at });
     }
     parts.extend(before.pop().unwrap_or_default());
     parts

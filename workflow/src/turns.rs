@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::context;
 use super::lifecycle::Action;
 use super::rules::{allowed, may, no_run, told, turn, workflow};
-use super::tables::{Change, Command, Facts, Plan, Table, Target, Value};
+use super::tables::{
+    LockTarget, RowChange, SqlValue, TableCommand, WorkflowFacts, WorkflowPlan, WorkflowTable,
+};
 use super::{Json, Turn, TurnStatus, Workflow};
 use prosescope_core::model::time::Stamp;
 use prosescope_core::record::WriteError;
@@ -14,7 +16,7 @@ use prosescope_core::record::WriteError;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Turned {
+pub struct TurnResult {
     /// The id of the workflow.
     pub workflow_id: String,
     /// The id of the run.
@@ -30,18 +32,18 @@ pub struct Turned {
     pub already: bool,
 }
 
-impl Turned {
-    pub(super) fn of(turn: &Turn, status: TurnStatus) -> Turned {
-        Turned {
+impl TurnResult {
+    pub(super) fn of(turn: &Turn, status: TurnStatus) -> TurnResult {
+        TurnResult {
             workflow_id: turn.workflow_id.clone(),
             run_id: turn.id.clone(),
             status: status.word().to_owned(),
-            ..Turned::default()
+            ..TurnResult::default()
         }
     }
 
-    pub(super) fn already(self) -> Plan<Turned> {
-        told(Turned {
+    pub(super) fn already(self) -> WorkflowPlan<TurnResult> {
+        told(TurnResult {
             already: true,
             ..self
         })
@@ -60,17 +62,21 @@ pub struct Ask {
     pub payload: Option<Json>,
 }
 
-impl Command for Ask {
-    type Done = Turned;
+impl TableCommand for Ask {
+    type Done = TurnResult;
 
-    fn target(&self) -> Target<'_> {
-        Target::Run(&self.run)
+    fn target(&self) -> LockTarget<'_> {
+        LockTarget::Run(&self.run)
     }
 
-    fn plan(&self, facts: &dyn Facts, now: i64) -> Result<Plan<Turned>, WriteError> {
+    fn plan(
+        &self,
+        facts: &dyn WorkflowFacts,
+        now: i64,
+    ) -> Result<WorkflowPlan<TurnResult>, WriteError> {
         let (workflow, turn) = turn(facts, &self.run)?;
         allowed(Action::Ask, workflow)?;
-        let done = Turned::of(&turn, TurnStatus::WaitingForInput);
+        let done = TurnResult::of(&turn, TurnStatus::WaitingForInput);
         if may(
             Action::Ask,
             &turn,
@@ -101,16 +107,16 @@ impl Command for Ask {
         pending.insert("asked_at".to_owned(), context::raw(&Stamp::At(now)));
         let mut state = context::object(&turn.state, "state")?;
         state.insert("pending_input".to_owned(), context::raw(&pending));
-        let changes = vec![Change::update(
-            Table::Runs,
+        let changes = vec![RowChange::update(
+            WorkflowTable::Runs,
             &turn.id,
             vec![
-                ("status", Value::Word(TurnStatus::WaitingForInput.word())),
-                ("state", Value::Json(Json::of(&state))),
-                ("updated_at", Value::Time(now)),
+                ("status", SqlValue::Word(TurnStatus::WaitingForInput.word())),
+                ("state", SqlValue::Json(Json::of(&state))),
+                ("updated_at", SqlValue::Time(now)),
             ],
         )];
-        Ok(Plan { changes, done })
+        Ok(WorkflowPlan { changes, done })
     }
 }
 
@@ -130,17 +136,21 @@ pub struct Input {
     pub tail: u32,
 }
 
-impl Command for Input {
-    type Done = Turned;
+impl TableCommand for Input {
+    type Done = TurnResult;
 
-    fn target(&self) -> Target<'_> {
-        Target::Workflow(&self.workflow)
+    fn target(&self) -> LockTarget<'_> {
+        LockTarget::Workflow(&self.workflow)
     }
 
-    fn plan(&self, facts: &dyn Facts, now: i64) -> Result<Plan<Turned>, WriteError> {
+    fn plan(
+        &self,
+        facts: &dyn WorkflowFacts,
+        now: i64,
+    ) -> Result<WorkflowPlan<TurnResult>, WriteError> {
         let workflow = workflow(facts, &self.workflow, Action::Input)?;
         let turn = self.waiting(facts, workflow)?;
-        let mut done = Turned::of(&turn, TurnStatus::Running);
+        let mut done = TurnResult::of(&turn, TurnStatus::Running);
         let said = context::Said {
             role: "user",
             content: &self.text,
@@ -153,32 +163,32 @@ impl Command for Input {
         let mut state = context::object(&turn.state, "state")?;
         state.remove("pending_input");
         let changes = vec![
-            Change::update(
-                Table::Runs,
+            RowChange::update(
+                WorkflowTable::Runs,
                 &turn.id,
                 vec![
-                    ("status", Value::Word(TurnStatus::Running.word())),
-                    ("state", Value::Json(Json::of(&state))),
-                    ("updated_at", Value::Time(now)),
+                    ("status", SqlValue::Word(TurnStatus::Running.word())),
+                    ("state", SqlValue::Json(Json::of(&state))),
+                    ("updated_at", SqlValue::Time(now)),
                 ],
             ),
-            Change::update(
-                Table::Workflows,
+            RowChange::update(
+                WorkflowTable::Workflows,
                 &workflow.id,
                 vec![
-                    ("context", Value::Json(longer.context)),
-                    ("updated_at", Value::Time(now)),
+                    ("context", SqlValue::Json(longer.context)),
+                    ("updated_at", SqlValue::Time(now)),
                 ],
             ),
         ];
-        Ok(Plan { changes, done })
+        Ok(WorkflowPlan { changes, done })
     }
 }
 
 impl Input {
     /// Returns the run to answer (errata M5): the named run, else the newest run if it waits, else the only waiting
     /// run.
-    fn waiting(&self, facts: &dyn Facts, workflow: &Workflow) -> Result<Turn, WriteError> {
+    fn waiting(&self, facts: &dyn WorkflowFacts, workflow: &Workflow) -> Result<Turn, WriteError> {
         if let Some(id) = &self.run {
             let turn = facts.turn(id)?.ok_or_else(|| no_run(id))?;
             may(Action::Input, &turn, false)?;
@@ -230,29 +240,33 @@ pub struct Finish {
     pub tail: u32,
 }
 
-impl Command for Finish {
-    type Done = Turned;
+impl TableCommand for Finish {
+    type Done = TurnResult;
 
-    fn target(&self) -> Target<'_> {
-        Target::Run(&self.run)
+    fn target(&self) -> LockTarget<'_> {
+        LockTarget::Run(&self.run)
     }
 
-    fn plan(&self, facts: &dyn Facts, now: i64) -> Result<Plan<Turned>, WriteError> {
+    fn plan(
+        &self,
+        facts: &dyn WorkflowFacts,
+        now: i64,
+    ) -> Result<WorkflowPlan<TurnResult>, WriteError> {
         let (workflow, turn) = turn(facts, &self.run)?;
         allowed(Action::Finish, workflow)?;
-        let mut done = Turned::of(&turn, TurnStatus::Completed);
+        let mut done = TurnResult::of(&turn, TurnStatus::Completed);
         // Reading drops a recorded JSON null, so a missing output is compared as null.
         let before = turn.final_output.clone().unwrap_or_default();
         if may(Action::Finish, &turn, before.is_same(&self.output))? {
             return Ok(done.already());
         }
-        let mut changes = vec![Change::update(
-            Table::Runs,
+        let mut changes = vec![RowChange::update(
+            WorkflowTable::Runs,
             &turn.id,
             vec![
-                ("status", Value::Word(TurnStatus::Completed.word())),
-                ("final_output", Value::Json(self.output.clone())),
-                ("updated_at", Value::Time(now)),
+                ("status", SqlValue::Word(TurnStatus::Completed.word())),
+                ("final_output", SqlValue::Json(self.output.clone())),
+                ("updated_at", SqlValue::Time(now)),
             ],
         )];
         let mut context = None;
@@ -273,16 +287,16 @@ impl Command for Finish {
             context = Some(context::summarise(longer, summary)?);
         }
         if let Some(context) = context {
-            changes.push(Change::update(
-                Table::Workflows,
+            changes.push(RowChange::update(
+                WorkflowTable::Workflows,
                 &workflow.id,
                 vec![
-                    ("context", Value::Json(context)),
-                    ("updated_at", Value::Time(now)),
+                    ("context", SqlValue::Json(context)),
+                    ("updated_at", SqlValue::Time(now)),
                 ],
             ));
         }
-        Ok(Plan { changes, done })
+        Ok(WorkflowPlan { changes, done })
     }
 }
 
@@ -297,30 +311,34 @@ pub struct Heartbeat {
     pub owner: Option<String>,
 }
 
-impl Command for Heartbeat {
-    type Done = Turned;
+impl TableCommand for Heartbeat {
+    type Done = TurnResult;
 
-    fn target(&self) -> Target<'_> {
-        Target::Run(&self.run)
+    fn target(&self) -> LockTarget<'_> {
+        LockTarget::Run(&self.run)
     }
 
-    fn plan(&self, facts: &dyn Facts, now: i64) -> Result<Plan<Turned>, WriteError> {
+    fn plan(
+        &self,
+        facts: &dyn WorkflowFacts,
+        now: i64,
+    ) -> Result<WorkflowPlan<TurnResult>, WriteError> {
         let (workflow, turn) = turn(facts, &self.run)?;
         allowed(Action::Heartbeat, workflow)?;
         may(Action::Heartbeat, &turn, false)?;
-        if !facts.shape().has(Table::Runs, "x_heartbeat") {
+        if !facts.shape().has(WorkflowTable::Runs, "x_heartbeat") {
             return Err(WriteError::refused(
                 "no-heartbeat-column",
                 "the table `workflow_runs` has no column `x_heartbeat`",
                 "add the column with `prosescope workflow setup --apply`",
             ));
         }
-        let mut values = vec![("x_heartbeat", Value::Time(now))];
+        let mut values = vec![("x_heartbeat", SqlValue::Time(now))];
         if self.owner.is_some() {
             values.push(("x_owner", self.owner.clone().into()));
         }
-        let changes = vec![Change::update(Table::Runs, &turn.id, values)];
-        let done = Turned::of(&turn, TurnStatus::Running);
-        Ok(Plan { changes, done })
+        let changes = vec![RowChange::update(WorkflowTable::Runs, &turn.id, values)];
+        let done = TurnResult::of(&turn, TurnStatus::Running);
+        Ok(WorkflowPlan { changes, done })
     }
 }

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::follow::Horizon;
-use super::read::{NEWEST, SUMMARY, Wanted, WorkflowSummary, summarised};
-use super::tables::{Op, Row, Rows, Select, Table, Value};
-use super::{Event, TurnStatus};
+use super::read::{NEWEST, SUMMARY, WorkflowFilter, WorkflowSummary, summarised};
+use super::tables::{Op, Select, SqlValue, WorkflowRow, WorkflowRows, WorkflowTable};
+use super::{TurnStatus, WorkflowEvent};
 use prosescope_core::record::Fault;
 
 /// The most ids in one statement: a guarded connection accepts 64 values per statement.
@@ -18,18 +18,23 @@ pub const MOST_EVENTS: u32 = 200_000;
 ///
 /// # Errors
 /// The fault of the store.
-pub fn workflow_ids(rows: &dyn Rows, wanted: &Wanted) -> Result<Vec<String>, Fault> {
-    let mut select = Select::of(Table::Workflows).columns(&["id"]).order(NEWEST);
+pub fn workflow_ids(
+    rows: &dyn WorkflowRows,
+    wanted: &WorkflowFilter,
+) -> Result<Vec<String>, Fault> {
+    let mut select = Select::of(WorkflowTable::Workflows)
+        .columns(&["id"])
+        .order(NEWEST);
     if let Some(status) = wanted.status {
-        select = select.is("status", Value::Word(status.word()));
+        select = select.is("status", SqlValue::Word(status.word()));
     }
     if wanted.limit > 0 && !wanted.waiting {
         select = select.limit(wanted.limit);
     }
     let mut ids = ids(&rows.select(&select)?, "id");
     if wanted.waiting {
-        let waiting = Select::of(Table::Runs)
-            .is("status", Value::Word(TurnStatus::WaitingForInput.word()))
+        let waiting = Select::of(WorkflowTable::Runs)
+            .is("status", SqlValue::Word(TurnStatus::WaitingForInput.word()))
             .columns(&["workflow_id"]);
         let mut named = BTreeSet::new();
         named.extend(self::ids(&rows.select(&waiting)?, "workflow_id"));
@@ -42,11 +47,11 @@ pub fn workflow_ids(rows: &dyn Rows, wanted: &Wanted) -> Result<Vec<String>, Fau
 ///
 /// # Errors
 /// The fault of the store.
-pub fn summaries(rows: &dyn Rows, ids: &[String]) -> Result<Vec<WorkflowSummary>, Fault> {
+pub fn summaries(rows: &dyn WorkflowRows, ids: &[String]) -> Result<Vec<WorkflowSummary>, Fault> {
     let mut lines = Vec::with_capacity(ids.len());
     for some in ids.chunks(AT_ONCE) {
         let wanted = some.iter().map(|id| id.as_str().into()).collect();
-        let found = Select::of(Table::Workflows)
+        let found = Select::of(WorkflowTable::Workflows)
             .columns(SUMMARY)
             .filter("id", Op::In(wanted));
         let found = summarised(rows, &rows.select(&found)?)?;
@@ -79,8 +84,8 @@ impl EventIds {
 ///
 /// # Errors
 /// The fault of the store.
-pub fn event_ids(rows: &dyn Rows, workflow: &str) -> Result<EventIds, Fault> {
-    let select = Select::of(Table::Events)
+pub fn event_ids(rows: &dyn WorkflowRows, workflow: &str) -> Result<EventIds, Fault> {
+    let select = Select::of(WorkflowTable::Events)
         .is("workflow_id", workflow)
         .columns(&["id", "run_id"])
         .order(&[("id", true)])
@@ -109,27 +114,31 @@ pub fn event_ids(rows: &dyn Rows, workflow: &str) -> Result<EventIds, Fault> {
 /// # Errors
 /// The fault of the store.
 pub fn events_from(
-    rows: &dyn Rows,
+    rows: &dyn WorkflowRows,
     workflow: &str,
     run: Option<&str>,
     first: i64,
     limit: u32,
-) -> Result<Vec<Event>, Fault> {
+) -> Result<Vec<WorkflowEvent>, Fault> {
     let mut horizon = Horizon::default();
     let until = horizon.advance(rows)?;
-    let mut wanted = Select::of(Table::Events)
+    let mut wanted = Select::of(WorkflowTable::Events)
         .is("workflow_id", workflow)
-        .filter("id", Op::Above(Value::Int(first.saturating_sub(1))))
-        .filter("id", Op::UpTo(Value::Int(until)))
+        .filter("id", Op::Above(SqlValue::Int(first.saturating_sub(1))))
+        .filter("id", Op::UpTo(SqlValue::Int(until)))
         .order(&[("id", false)])
         .limit(limit);
     if let Some(run) = run {
         wanted = wanted.is("run_id", run);
     }
-    Ok(rows.select(&wanted)?.iter().map(Event::of_row).collect())
+    Ok(rows
+        .select(&wanted)?
+        .iter()
+        .map(WorkflowEvent::of_row)
+        .collect())
 }
 
-fn ids(rows: &[Row], column: &str) -> Vec<String> {
-    let id = |row: &Row| row.get(column).map(str::to_owned);
+fn ids(rows: &[WorkflowRow], column: &str) -> Vec<String> {
+    let id = |row: &WorkflowRow| row.get(column).map(str::to_owned);
     rows.iter().filter_map(id).collect()
 }

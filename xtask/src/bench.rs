@@ -20,7 +20,7 @@ const NATIVE_ONLY: [&str; 8] = [
 ];
 
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct BenchArgs {
     /// Run only these parts
     #[arg(
         long,
@@ -40,7 +40,7 @@ pub(crate) struct Args {
 ///
 /// # Errors
 /// If something cannot be built, or the measuring program fails.
-pub(crate) fn run_bench(root: &Path, args: &Args) -> Result<()> {
+pub(crate) fn run_bench(root: &Path, args: &BenchArgs) -> Result<()> {
     let native = !args.only.is_empty()
         && args
             .only

@@ -55,7 +55,7 @@ const SLOWEST: &str = "60";
 const LARGEST: &str = "1024";
 
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct FuzzArgs {
     /// Run only this target: state_md, compact_log, binding, program, timeout, sqlite, record, share
     #[arg(value_parser = TARGETS)]
     target: Option<String>,
@@ -69,10 +69,10 @@ pub(crate) struct Args {
     seed: Option<u32>,
 }
 
-impl Args {
+impl FuzzArgs {
     /// Returns the arguments for CI: all targets, 10 seconds each, with a fixed seed.
-    pub(crate) fn brief() -> Args {
-        Args {
+    pub(crate) fn brief() -> FuzzArgs {
+        FuzzArgs {
             target: None,
             seconds: 10,
             seed: Some(1),
@@ -85,7 +85,7 @@ impl Args {
 /// # Errors
 /// If something cannot be installed or built, or an input breaks a target. The output then contains the name of the
 /// target and the input's file.
-pub(crate) fn run_fuzz(root: &Path, args: &Args) -> Result<()> {
+pub(crate) fn run_fuzz(root: &Path, args: &FuzzArgs) -> Result<()> {
     let folder = target(root).join("fuzz");
     step(
         "Building the fuzz targets (3 minutes the first time)",
@@ -104,7 +104,7 @@ pub(crate) fn run_fuzz(root: &Path, args: &Args) -> Result<()> {
 }
 
 /// Tests the core's properties with random cases, 10,000 of each in the default minute.
-fn properties(root: &Path, args: &Args) -> Result<()> {
+fn properties(root: &Path, args: &FuzzArgs) -> Result<()> {
     let cases = args.seconds.saturating_mul(167).to_string();
     let seed = args.seed.map(|seed| ("PROSE_SEED", seed.to_string()));
     run(cargo(root)
@@ -128,7 +128,7 @@ fn build(root: &Path, folder: &Path) -> Result<()> {
         .env(format!("CFLAGS_{}", host.replace('-', "_")), C_COVERAGE))
 }
 
-fn fuzz(root: &Path, folder: &Path, name: &str, args: &Args) -> Result<()> {
+fn fuzz(root: &Path, folder: &Path, name: &str, args: &FuzzArgs) -> Result<()> {
     let program = folder.join(host()?).join("release").join(name);
     let (corpus, found) = (made(folder, "corpus", name)?, made(folder, "found", name)?);
     let seeds = root.join("fuzz/seeds").join(name);

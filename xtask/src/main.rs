@@ -25,15 +25,15 @@ use xtask::{pack, root};
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
 struct Args {
     #[command(subcommand)]
-    command: Command,
+    command: XtaskCommand,
 }
 
 #[derive(Subcommand)]
-enum Command {
+enum XtaskCommand {
     /// Build everything and open a run in the local viewer; Ctrl-C ends it
-    View(view::Args),
+    View(view::ViewerArgs),
     /// Run the quick half of the tests; with --all, all tests; with arguments for `cargo test`, those that they select
-    Test(test::Args),
+    Test(test::TestArgs),
     /// Check formatting, clippy (native and wasm32), documentation, dependencies
     Lint,
     /// Check the dependencies against databases of known vulnerabilities, which must be reachable
@@ -50,17 +50,17 @@ enum Command {
     /// Build the files of a release in target/dist: static programs for Linux, the viewer, the npm package,
     /// installers, licenses, checksums
     #[command(disable_help_flag = true)]
-    Dist(Forwarded),
+    Dist(ForwardedArgs),
     /// Measure ratios side by side, and growth with size; not part of the tests
-    Bench(bench::Args),
+    Bench(bench::BenchArgs),
     /// Test recording with many writers, kills and races: minutes to an hour
     Soak,
     /// Record every program with two naive interpreters and compare the results: half an hour
     Sweep,
     /// Fuzz each target for a minute, or for the given time, starting from the seeds in fuzz/
-    Fuzz(fuzz::Args),
+    Fuzz(fuzz::FuzzArgs),
     /// Count the lines of code, per crate and module, and print what changed since docs/contribute/size.md
-    Lines(lines::Args),
+    Lines(lines::LinesArgs),
     /// Rewrite the generated pages of docs/reference and pkg/js/views.d.ts
     Docs,
     /// Take the README's screenshot and those of every page (target/screenshots)
@@ -69,7 +69,7 @@ enum Command {
 
 /// The arguments of a command that `xtask-pack` parses.
 #[derive(clap::Args)]
-struct Forwarded {
+struct ForwardedArgs {
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     args: Vec<OsString>,
 }
@@ -78,37 +78,37 @@ fn main() -> ExitCode {
     xtask::step::ended(run(&Args::parse().command))
 }
 
-fn run(command: &Command) -> Result<()> {
+fn run(command: &XtaskCommand) -> Result<()> {
     let root = root();
     match command {
-        Command::View(args) => view::run_view(&root, args),
-        Command::Test(args) => test::run_tests(&root, args),
-        Command::Lint => lint::run_lint(&root),
-        Command::Audit => lint::audit(&root),
-        Command::Ci => {
+        XtaskCommand::View(args) => view::run_view(&root, args),
+        XtaskCommand::Test(args) => test::run_tests(&root, args),
+        XtaskCommand::Lint => lint::run_lint(&root),
+        XtaskCommand::Audit => lint::audit(&root),
+        XtaskCommand::Ci => {
             lint::run_lint(&root)?;
-            lines::print(&root, &lines::Args::default())?;
-            test::run_tests(&root, &test::Args::all())?;
-            fuzz::run_fuzz(&root, &fuzz::Args::brief())
+            lines::print(&root, &lines::LinesArgs::default())?;
+            test::run_tests(&root, &test::TestArgs::all())?;
+            fuzz::run_fuzz(&root, &fuzz::FuzzArgs::brief())
         }
-        Command::Bundle => {
+        XtaskCommand::Bundle => {
             println!("{}", view::bundle(&root)?.display());
             Ok(())
         }
-        Command::Pkg => {
+        XtaskCommand::Pkg => {
             pack::build(&root)?;
             println!("{}", pack::package(&root, WASM_PROFILE)?.display());
             Ok(())
         }
-        Command::Install => packed(&root, "install", &[]),
-        Command::Dist(args) => packed(&root, "dist", &args.args),
-        Command::Bench(args) => bench::run_bench(&root, args),
-        Command::Soak => test::soak(&root),
-        Command::Sweep => test::sweep(&root),
-        Command::Fuzz(args) => fuzz::run_fuzz(&root, args),
-        Command::Lines(args) => lines::print(&root, args),
-        Command::Docs => test::write_docs(&root),
-        Command::Screenshots => test::screenshots(&root),
+        XtaskCommand::Install => packed(&root, "install", &[]),
+        XtaskCommand::Dist(args) => packed(&root, "dist", &args.args),
+        XtaskCommand::Bench(args) => bench::run_bench(&root, args),
+        XtaskCommand::Soak => test::soak(&root),
+        XtaskCommand::Sweep => test::sweep(&root),
+        XtaskCommand::Fuzz(args) => fuzz::run_fuzz(&root, args),
+        XtaskCommand::Lines(args) => lines::print(&root, args),
+        XtaskCommand::Docs => test::write_docs(&root),
+        XtaskCommand::Screenshots => test::screenshots(&root),
     }
 }
 

@@ -60,8 +60,8 @@ const QUICK: &[&str] = &[
     "trace",
 ];
 
-/// The end-to-end tests of the quick half: the documents' own SQL, a walk through each shell, and rules about sources and
-/// generated pages.
+/// The end-to-end tests of the quick half: the documents' own SQL, a walk through each shell, and rules about sources
+/// and generated pages.
 const WALKS: &[(&str, &[&str])] = &[
     ("record", &["documents::"]),
     (
@@ -81,11 +81,12 @@ const WALKS: &[(&str, &[&str])] = &[
 ];
 
 #[derive(clap::Args, Default)]
-pub(crate) struct Args {
+pub(crate) struct TestArgs {
     /// Run everything: every end-to-end test, damaged and hostile input, kills, races, documentation tests
     #[arg(long)]
     all: bool,
-    /// Arguments for `cargo test`, such as a test's name, `-p PACKAGE`, `-- --nocapture`; with these, only what they select runs
+    /// Arguments for `cargo test`, such as a test's name, `-p PACKAGE`, `-- --nocapture`; with these, only what they
+    /// select runs
     #[arg(
         trailing_var_arg = true,
         allow_hyphen_values = true,
@@ -94,12 +95,12 @@ pub(crate) struct Args {
     cargo: Vec<OsString>,
 }
 
-impl Args {
+impl TestArgs {
     /// Returns the arguments of `cargo xtask test --all`.
-    pub(crate) fn all() -> Args {
-        Args {
+    pub(crate) fn all() -> TestArgs {
+        TestArgs {
             all: true,
-            ..Args::default()
+            ..TestArgs::default()
         }
     }
 }
@@ -109,7 +110,7 @@ impl Args {
 ///
 /// # Errors
 /// If something is missing and cannot be installed, does not build, or a test fails.
-pub(crate) fn run_tests(root: &Path, args: &Args) -> Result<()> {
+pub(crate) fn run_tests(root: &Path, args: &TestArgs) -> Result<()> {
     let everything = args.all || !args.cargo.is_empty();
     let ready = prepared(root, if everything { WASM_PROFILE } else { QUICK_WASM })?;
     let mut quick = ready.command(root, NATIVE);

@@ -18,7 +18,7 @@ use xtask::{pack, setup};
 const EXAMPLES: &str = "examples";
 
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ViewerArgs {
     /// Runs to open instead of the examples, and options, as for `prosescope view`
     #[arg(
         trailing_var_arg = true,
@@ -34,7 +34,7 @@ pub(crate) struct Args {
 /// # Errors
 /// If something cannot be installed, built or started. Without a viewer, the error contains the missing tools, after
 /// the list of runs.
-pub(crate) fn run_view(root: &Path, args: &Args) -> Result<()> {
+pub(crate) fn run_view(root: &Path, args: &ViewerArgs) -> Result<()> {
     let selection = selection(&args.view);
     let opened = match args.view.is_empty() {
         true => vec![root.join(EXAMPLES).into_os_string()],

@@ -116,7 +116,8 @@ pub(crate) struct CreateArgs {
     /// The action of the program after a rejection or a time-out [default: from the program]
     #[arg(long, value_name = "TEXT")]
     pub(crate) on_reject: Option<String>,
-    /// The execution that contains the gate: a branch, a loop, a called block [default: found among the open executions]
+    /// The execution that contains the gate: a branch, a loop, a called block [default: found among the open
+    /// executions]
     #[arg(long, value_name = "EXECUTION")]
     pub(crate) parent: Option<i64>,
     #[command(flatten)]

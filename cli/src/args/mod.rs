@@ -153,15 +153,15 @@ pub(crate) enum Command {
     Init(InitArgs),
     /// Record that a statement begins; prints its number
     ///
-    /// A session, a call, a loop, a parallel block with all of its branches, a gate, an import: whatever stands at the line.
-    /// For a session, the second line is for its subagent.
+    /// A session, a call, a loop, a parallel block with all of its branches, a gate, an import: whatever stands at the
+    /// line. For a session, the second line is for its subagent.
     Begin(BeginArgs),
     /// Write a value from standard input, and complete its statement
     Put(PutArgs),
     /// Record that a statement, a loop or a parallel ended
     ///
-    /// Refused while something is open inside, and while the value is missing that the statement writes. A loop ends with
-    /// its present round; the branches of a parallel are joined.
+    /// Refused while something is open inside, and while the value is missing that the statement writes. A loop ends
+    /// with its present round; the branches of a parallel are joined.
     End(EndArgs),
     /// Record that a round of a loop ended, and another follows
     Round(RoundArgs),
@@ -220,8 +220,8 @@ pub(crate) enum Command {
 pub(crate) struct RunsArgs {
     /// A `.prose` folder, or another folder that contains runs [default: the nearest `.prose`]
     pub(crate) path: Option<String>,
-    /// Only runs with these statuses, separated by commas: completed, failed, waiting, running, silent (running, without a sign
-    /// of life for a day), interrupted, unreadable …
+    /// Only runs with these statuses, separated by commas: completed, failed, waiting, running, silent (running,
+    /// without a sign of life for a day), interrupted, unreadable …
     #[arg(long, value_name = "STATUS", value_delimiter = ',')]
     pub(crate) status: Vec<String>,
     /// Only runs that began since a time (`2026-01-25`, RFC 3339) or within a duration before now (`7d`, `2h30m`)
@@ -244,7 +244,7 @@ pub(crate) struct RunsArgs {
     pub(crate) limit: Option<usize>,
 }
 
-/// An order of runs; see [`prosescope_core::pages::session::Order`].
+/// An order of runs; see [`prosescope_core::pages::session::ListOrder`].
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum Sort {
     /// The newest first
@@ -266,8 +266,8 @@ pub(crate) enum Sort {
 pub(crate) struct ShowArgs {
     #[command(flatten)]
     pub(crate) run: RunArgs,
-    /// Print Markdown for a language model: the first failure of a failed run, the gate of a waiting run, else the whole run.
-    /// Secrets and personal details are replaced as in `share`
+    /// Print Markdown for a language model: the first failure of a failed run, the gate of a waiting run, else the
+    /// whole run. Secrets and personal details are replaced as in `share`
     #[arg(long)]
     pub(crate) for_model: bool,
     /// With --for-model: print one row of the trace, by the number of its execution or by its place ~N in the trace
@@ -293,8 +293,8 @@ pub(crate) struct TraceArgs {
     /// The maximum number of rows to print
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u32>,
-    /// Print one row with its prompt, inputs, answer, error and attempts, by the number of its execution or by its place ~N in
-    /// the trace (`node` in the JSON of the tree)
+    /// Print one row with its prompt, inputs, answer, error and attempts, by the number of its execution or by its
+    /// place ~N in the trace (`node` in the JSON of the tree)
     #[arg(
         long,
         value_name = "EXECUTION",
@@ -399,7 +399,8 @@ pub(crate) struct ResumeArgs {
 /// The arguments of `check`.
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// Runs: ids, unique prefixes of ids, `latest`, or paths; or programs: paths to `.prose` files [default: PROSE_RUN, else latest]
+    /// Runs: ids, unique prefixes of ids, `latest`, or paths; or programs: paths to `.prose` files [default: PROSE_RUN,
+    /// else latest]
     #[arg(value_name = "RUN")]
     pub(crate) runs: Vec<String>,
     #[arg(long = "run", value_name = "RUN", value_parser = run_name, help = SAME, conflicts_with = "all")]

@@ -28,7 +28,8 @@ pub(crate) enum NewState {
     Filesystem,
     /// A database, state.db
     Sqlite,
-    /// PostgreSQL: OPENPROSE_POSTGRES_URL in .prose/.env or the environment, else DATABASE_URL; the run has the name postgres:ID
+    /// PostgreSQL: OPENPROSE_POSTGRES_URL in .prose/.env or the environment, else DATABASE_URL; the run has the name
+    /// postgres:ID
     Postgres,
 }
 
@@ -86,8 +87,8 @@ pub(crate) struct BeginArgs {
     /// A statement that the program does not have, such as `session "Look again"`
     #[arg(long, value_name = "STATEMENT")]
     pub(crate) text: Option<String>,
-    /// The execution that contains the statement: a branch, a loop, a called block [default: found among the open executions;
-    /// with --text, the program's top]
+    /// The execution that contains the statement: a branch, a loop, a called block [default: found among the open
+    /// executions; with --text, the program's top]
     #[arg(long, value_name = "EXECUTION")]
     pub(crate) parent: Option<i64>,
     #[command(flatten)]
@@ -128,12 +129,13 @@ pub(crate) struct RoundArgs {
     pub(crate) run: RunOption,
 }
 
-/// The arguments of `fail`. clap's own setting for an optional first argument is not used, because its usage line is hard
-/// to read.
+/// The arguments of `fail`. clap's own setting for an optional first argument is not used, because its usage line is
+/// hard to read.
 #[derive(Debug, Args)]
 #[command(override_usage = "prosescope fail [OPTIONS] [EXECUTION] <TEXT>")]
 pub(crate) struct FailArgs {
-    /// The error. Of two arguments, the first is the execution, as `begin` printed it [default: the innermost open execution]
+    /// The error. Of two arguments, the first is the execution, as `begin` printed it [default: the innermost open
+    /// execution]
     #[arg(value_name = "TEXT")]
     first: String,
     #[arg(hide = true)]
@@ -213,8 +215,8 @@ pub(crate) struct PutArgs {
     pub(crate) anon: bool,
     #[command(flatten)]
     pub(crate) run: RunOption,
-    /// The execution that the value is for; its frame is the scope of the binding [default: the open statement that writes
-    /// the name, else the root; with --anon, the open statement]
+    /// The execution that the value is for; its frame is the scope of the binding [default: the open statement that
+    /// writes the name, else the root; with --anon, the open statement]
     #[arg(long, value_name = "EXECUTION")]
     pub(crate) into: Option<i64>,
     /// The kind: input, output, let or const [default: from the program, else let]
@@ -248,7 +250,7 @@ pub(crate) struct PutArgs {
 pub(crate) struct FinishArgs {
     /// How the run ended [default: completed; with --vacuum, as it did]
     #[arg(value_enum)]
-    pub(crate) status: Option<Ending>,
+    pub(crate) status: Option<FinishWord>,
     /// With `failed`: the error of what is still open
     #[arg(value_name = "TEXT")]
     pub(crate) error: Option<String>,
@@ -263,7 +265,7 @@ pub(crate) struct FinishArgs {
 
 /// The status at the end of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Ending {
+pub(crate) enum FinishWord {
     /// The program ran to its end
     Completed,
     /// The run ended with an error
@@ -321,7 +323,7 @@ pub(crate) struct AgentArgs {
     pub(crate) name: String,
     /// The scope: how long the memory is kept [default: from the program, else execution]
     #[arg(long, value_enum, conflicts_with = "path")]
-    pub(crate) scope: Option<Scope>,
+    pub(crate) scope: Option<MemoryScope>,
     /// The database or folder of agents that the program declares (`persist: "path"`). Such a path is opened only if
     /// you give the path here
     #[arg(long, value_name = "PATH")]
@@ -332,7 +334,7 @@ pub(crate) struct AgentArgs {
 
 /// How long a memory is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Scope {
+pub(crate) enum MemoryScope {
     /// Kept as long as the run
     Execution,
     /// Kept across the runs of the project: `.prose/agents.db`, `.prose/agents/`

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use prosescope_share::what::Content;
+use prosescope_share::what::SharedContent;
 use prosescope_share::wishes::Wishes;
 
 use super::run::{SAME, run_name, several};
@@ -65,7 +65,7 @@ pub(crate) struct WishArgs {
         value_delimiter = ',',
         value_name = "CONTENT"
     )]
-    with: Vec<Put>,
+    with: Vec<DefaultContent>,
     /// Do not replace one finding of `share --report` (`github-token #1`), or all findings of a rule (`github-token`)
     #[arg(long, value_name = "NAME")]
     keep: Vec<String>,
@@ -109,21 +109,21 @@ pub(crate) enum LeftOut {
     Attachments,
 }
 
-impl From<LeftOut> for Content {
-    fn from(of: LeftOut) -> Content {
+impl From<LeftOut> for SharedContent {
+    fn from(of: LeftOut) -> SharedContent {
         match of {
-            LeftOut::Values => Content::Values,
-            LeftOut::Prompts => Content::Prompts,
-            LeftOut::Memories => Content::Memories,
-            LeftOut::Program => Content::Program,
-            LeftOut::Attachments => Content::Attachments,
+            LeftOut::Values => SharedContent::Values,
+            LeftOut::Prompts => SharedContent::Prompts,
+            LeftOut::Memories => SharedContent::Memories,
+            LeftOut::Program => SharedContent::Program,
+            LeftOut::Attachments => SharedContent::Attachments,
         }
     }
 }
 
 /// Contents that are left out or replaced by default. `--with` includes them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Put {
+pub(crate) enum DefaultContent {
     /// Earlier values and memories
     History,
     /// Home directories, e-mail addresses, names of people, users and machines
@@ -135,8 +135,8 @@ impl WishArgs {
     pub(crate) fn wishes(&self) -> Wishes {
         Wishes {
             without: self.without.iter().map(|of| (*of).into()).collect(),
-            personal: self.with.contains(&Put::Personal),
-            history: self.with.contains(&Put::History),
+            personal: self.with.contains(&DefaultContent::Personal),
+            history: self.with.contains(&DefaultContent::History),
             keep: self.keep.clone(),
             redact: self.redact.clone(),
             max_value: self.max_value,

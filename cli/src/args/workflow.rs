@@ -5,7 +5,8 @@ use clap::{Args, Subcommand};
 /// The store of workflows, given by `--state`.
 #[derive(Debug, Args)]
 pub(crate) struct StoreOption {
-    /// Where workflows are kept: `sqlite` (`.prose/workflows.db`), `postgres` (OPENPROSE_POSTGRES_URL), or a path to a database
+    /// Where workflows are kept: `sqlite` (`.prose/workflows.db`), `postgres` (OPENPROSE_POSTGRES_URL), or a path to a
+    /// database
     #[arg(
         long = "state",
         value_name = "WHERE",
@@ -108,7 +109,7 @@ pub(crate) enum WorkflowCommand {
         options: ChangeOptions,
     },
     /// End a run with an output
-    Finish(FinishArgs),
+    Finish(WorkflowFinishArgs),
     /// Show the runs, the open question and the conversation of a workflow
     Show {
         /// The workflow: its id, a unique prefix of the id, or `latest`
@@ -194,7 +195,7 @@ pub(crate) struct StartArgs {
 
 /// The arguments of `workflow finish`.
 #[derive(Debug, Args)]
-pub(crate) struct FinishArgs {
+pub(crate) struct WorkflowFinishArgs {
     /// The run
     pub(crate) run: String,
     /// The output as JSON; `-` reads it from standard input

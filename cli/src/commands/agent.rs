@@ -8,7 +8,7 @@ use prosescope_core::record::render::text::escape;
 use prosescope_core::record::{AddSegment, Record, Remember};
 
 use super::unread;
-use crate::args::record::{AgentArgs, AgentCommand, MemoryCommand, Scope, SegmentCommand};
+use crate::args::record::{AgentArgs, AgentCommand, MemoryCommand, MemoryScope, SegmentCommand};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::input;
@@ -23,7 +23,7 @@ pub(super) fn run(command: AgentCommand, out: &Out) -> Result<Exit, CliError> {
         AgentCommand::Memory(MemoryCommand::Get(args)) => get(&args, out),
         AgentCommand::Memory(MemoryCommand::Set(args)) => {
             let memory = text_of_stdin("a memory")?;
-            let place = Place::of(&args)?;
+            let place = AgentStorePlace::of(&args)?;
             let command = Remember {
                 agent: args.name,
                 scope: place.scope.clone(),
@@ -36,7 +36,7 @@ pub(super) fn run(command: AgentCommand, out: &Out) -> Result<Exit, CliError> {
         }
         AgentCommand::Segment(SegmentCommand::Add { agent, prompt }) => {
             let summary = text_of_stdin("a segment")?;
-            let place = Place::of(&agent)?;
+            let place = AgentStorePlace::of(&agent)?;
             let command = AddSegment {
                 agent: agent.name,
                 scope: place.scope.clone(),
@@ -50,42 +50,42 @@ pub(super) fn run(command: AgentCommand, out: &Out) -> Result<Exit, CliError> {
 }
 
 /// The place where an agent of a scope is stored.
-struct Place {
+struct AgentStorePlace {
     scope: AgentScope,
     /// The scope under which reading commands find the agents of this place. If the home folder is the project, they
     /// read the agents of the user under the scope project.
     read_as: AgentScope,
     /// The store, if it is not the store of the run.
-    beside: Option<Beside>,
+    beside: Option<AgentStore>,
     run: String,
 }
 
 /// A store of agents outside of a run.
-enum Beside {
+enum AgentStore {
     /// A database, or a folder that contains `agents/`.
     Files(PathBuf),
     /// Rows in PostgreSQL.
     Server(Box<Address>, Keeper),
 }
 
-impl Beside {
+impl AgentStore {
     /// Returns the name of this store for messages.
     fn name(&self) -> String {
         match self {
-            Beside::Files(path) => record::from_here(path),
-            Beside::Server(address, _) => address.to_string(),
+            AgentStore::Files(path) => record::from_here(path),
+            AgentStore::Server(address, _) => address.to_string(),
         }
     }
 }
 
-impl Place {
-    fn of(args: &AgentArgs) -> Result<Place, CliError> {
+impl AgentStorePlace {
+    fn of(args: &AgentArgs) -> Result<AgentStorePlace, CliError> {
         let run = args.run.name()?;
         if let Some(path) = &args.path {
-            return Ok(Place {
+            return Ok(AgentStorePlace {
                 scope: AgentScope::Custom,
                 read_as: AgentScope::Custom,
-                beside: Some(Beside::Files(path.clone())),
+                beside: Some(AgentStore::Files(path.clone())),
                 run,
             });
         }
@@ -96,10 +96,11 @@ impl Place {
                 AgentScope::User => Some(locate::users(&found.address)?),
                 _ => None,
             };
-            return Ok(Place {
+            return Ok(AgentStorePlace {
                 read_as: scope.clone(),
                 scope,
-                beside: beside.map(|(address, keeper)| Beside::Server(Box::new(address), keeper)),
+                beside: beside
+                    .map(|(address, keeper)| AgentStore::Server(Box::new(address), keeper)),
                 run,
             });
         }
@@ -150,8 +151,8 @@ impl Place {
             );
             say(&note(&escape(&text, false)));
         }
-        let beside = dir.map(inside).map(Beside::Files);
-        Ok(Place {
+        let beside = dir.map(inside).map(AgentStore::Files);
+        Ok(AgentStorePlace {
             scope,
             read_as,
             beside,
@@ -166,13 +167,13 @@ impl Place {
     ) -> Result<Exit, CliError> {
         let mut recorder = match &self.beside {
             None => Recorder::open(&self.run)?,
-            Some(Beside::Files(path)) => Recorder::open_agents(path, self.scope.clone())?,
-            Some(Beside::Server(address, keeper)) => {
+            Some(AgentStore::Files(path)) => Recorder::open_agents(path, self.scope.clone())?,
+            Some(AgentStore::Server(address, keeper)) => {
                 Recorder::open_agents_on_server(address, keeper.clone())?
             }
         };
         let mut done = recorder.record(command)?;
-        done.store = self.beside.as_ref().map(Beside::name);
+        done.store = self.beside.as_ref().map(AgentStore::name);
         // The answer contains no run for agents of the project and the user, because these agents outlast a run.
         let of_run = self.beside.is_none();
         done.run = of_run.then(|| recorder.run_id().to_owned());
@@ -185,9 +186,9 @@ fn chosen(args: &AgentArgs, agent: &OneAgent) -> Result<AgentScope, CliError> {
     // An unreadable store may contain the agent, so the command fails instead of choosing a wrong scope.
     unread::require_agent(agent)?;
     match args.scope {
-        Some(Scope::Execution) => Ok(AgentScope::Execution),
-        Some(Scope::Project) => Ok(AgentScope::Project),
-        Some(Scope::User) => Ok(AgentScope::User),
+        Some(MemoryScope::Execution) => Ok(AgentScope::Execution),
+        Some(MemoryScope::Project) => Ok(AgentScope::Project),
+        Some(MemoryScope::User) => Ok(AgentScope::User),
         None => declared(agent, &args.name),
     }
 }
@@ -204,11 +205,11 @@ fn declared(agent: &OneAgent, name: &str) -> Result<AgentScope, CliError> {
 
 /// Returns the place of an agent, everything known of the agent, and the indexes of the agent's stores in
 /// [`OneAgent::agents`].
-fn kept(args: &AgentArgs) -> Result<(Place, OneAgent, Vec<usize>), CliError> {
-    let place = Place::of(args)?;
+fn kept(args: &AgentArgs) -> Result<(AgentStorePlace, OneAgent, Vec<usize>), CliError> {
+    let place = AgentStorePlace::of(args)?;
     let agent = match (&place.scope, &place.beside) {
         // The store does not exist before the first session of the agent.
-        (AgentScope::Custom, Some(Beside::Files(path))) if !path.exists() => {
+        (AgentScope::Custom, Some(AgentStore::Files(path))) if !path.exists() => {
             let message = format!(
                 "agent {} has no memory: {} does not exist yet",
                 args.name,
@@ -217,7 +218,7 @@ fn kept(args: &AgentArgs) -> Result<(Place, OneAgent, Vec<usize>), CliError> {
             let hint = "`prosescope agent memory set` creates the memory";
             return Err(CliError::not_found(message).hint(hint));
         }
-        (AgentScope::Custom, Some(Beside::Files(path))) => {
+        (AgentScope::Custom, Some(AgentStore::Files(path))) => {
             OneAgent::of(locate::open(&path.to_string_lossy())?, &args.name)
         }
         _ => match OnServer::named(&args.run.name()?)? {

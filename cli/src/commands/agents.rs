@@ -1,5 +1,5 @@
 use prosescope_core::pages::session::pages;
-use prosescope_core::pages::view::Part;
+use prosescope_core::pages::view::RunPart;
 
 use super::unread;
 use crate::args::run::RunArgs;
@@ -11,7 +11,7 @@ use crate::{locate, print};
 pub(super) fn run(args: &RunArgs, out: &Out) -> Result<Exit, CliError> {
     let session = locate::open(&args.name()?)?;
     let view = pages::agents(&session);
-    unread::list(&session, Part::Agents, view.agents.is_empty(), || {
+    unread::list(&session, RunPart::Agents, view.agents.is_empty(), || {
         out.show(&view, || print::agents(&view, out.width))
     })
 }

@@ -11,8 +11,8 @@ use crate::exit::Exit;
 use crate::out::{Out, say_notes};
 use crate::record::Recorder;
 
-/// Records that a statement begins. The first line is the number that later commands take: of an execution, or the id of a
-/// gate.
+/// Records that a statement begins. The first line is the number that later commands take: of an execution, or the id
+/// of a gate.
 pub(super) fn run(args: BeginArgs, out: &Out) -> Result<Exit, CliError> {
     let program = match &args.program {
         Some(path) => {

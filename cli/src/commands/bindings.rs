@@ -1,5 +1,5 @@
 use prosescope_core::pages::session::pages;
-use prosescope_core::pages::view::Part;
+use prosescope_core::pages::view::RunPart;
 use serde::Serialize;
 
 use super::unread;
@@ -10,10 +10,10 @@ use crate::exit::Exit;
 use crate::out::Out;
 use crate::{locate, print};
 
-/// The JSON of a [`prosescope_core::pages::view::BindingsPage`]. To save memory, its rows are made in parts while the JSON is
-/// written.
+/// The JSON of a [`prosescope_core::pages::view::BindingsPage`]. To save memory, its rows are made in parts while the
+/// JSON is written.
 #[derive(Serialize)]
-struct Listed<L: Serialize> {
+struct BindingsJson<L: Serialize> {
     total: u32,
     from: u32,
     rows: L,
@@ -22,9 +22,9 @@ struct Listed<L: Serialize> {
 pub(super) fn run(args: &RunArgs, out: &Out) -> Result<Exit, CliError> {
     let session = locate::open(&args.name()?)?;
     let total = pages::bindings_page(&session, 0, 0).total;
-    unread::list(&session, Part::Bindings, total == 0, || {
+    unread::list(&session, RunPart::Bindings, total == 0, || {
         match out.json {
-            true => out.json(&Listed {
+            true => out.json(&BindingsJson {
                 total,
                 from: 0,
                 rows: Windows::of(total, |from, len| {

@@ -1,7 +1,7 @@
 use prosescope_core::model::Form;
 use prosescope_core::model::shell;
 use prosescope_core::pages::session::pages;
-use prosescope_core::pages::view::{ExecutionBegun, Part, TaskView};
+use prosescope_core::pages::view::{ExecutionBegun, RunPart, TaskView};
 use prosescope_core::record::render::brief::Brief;
 use prosescope_core::record::render::text::escape;
 
@@ -15,7 +15,10 @@ use crate::{locate, record};
 
 pub(super) fn run(args: &BriefArgs, out: &Out) -> Result<Exit, CliError> {
     let (session, folder) = locate::open_with_folder(&args.run.name()?)?;
-    unread::require_parts(&session, &[Part::Program, Part::Statements, Part::Bindings])?;
+    unread::require_parts(
+        &session,
+        &[RunPart::Program, RunPart::Statements, RunPart::Bindings],
+    )?;
     let id = args.execution;
     if session.node_numbered(id).is_none() {
         return Err(no_execution(&session, id));

@@ -7,7 +7,7 @@ use prosescope_core::model::{FolderForm, Form};
 use prosescope_core::pages::repair::{REPAIRED_NOTES, plan};
 use prosescope_core::pages::view::RunRepaired;
 use prosescope_core::record::{Style, at_text};
-use prosescope_store::{Damaged, write_repaired};
+use prosescope_store::{DamagedRun, write_repaired};
 
 use super::unread;
 use crate::args::CheckArgs;
@@ -68,7 +68,7 @@ pub(super) fn run(args: &CheckArgs, out: &Out) -> Result<Exit, CliError> {
     let at = at_text(now, Style::AppendOnly);
     let repair = plan(session.run(), session.trace(), &at);
     let (repaired, late_fault) = write_repaired(
-        &Damaged {
+        &DamagedRun {
             disk: &opened.disk,
             root: &session.run().root,
             database: opened.database.as_deref(),

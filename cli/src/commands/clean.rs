@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use crate::postgres::Address;
 use prosescope_core::pages::session::Filter;
-use prosescope_core::pages::upkeep::clean::{Entry, Request, plan};
+use prosescope_core::pages::upkeep::clean::{Request, RunsEntry, plan};
 use prosescope_core::pages::view::RunsCleaned;
 use prosescope_core::record::Fault;
 use prosescope_store::{remove_leftover, remove_run, run_entries};
@@ -27,9 +27,9 @@ pub(super) fn run(args: &CleanArgs, out: &Out) -> Result<Exit, CliError> {
             for run in runs.iter_mut().filter(|run| !on_server(run)) {
                 *run = locate::server_name(run);
             }
-            Place::of_server()?
+            CleanedStore::of_server()?
         }
-        false => Place::of_files()?,
+        false => CleanedStore::of_files()?,
     };
     let entries = &place.entries;
     let request = Request {
@@ -97,18 +97,18 @@ pub(super) fn run(args: &CleanArgs, out: &Out) -> Result<Exit, CliError> {
 }
 
 /// The store whose runs are removed.
-struct Place {
-    store: Store,
-    entries: Vec<Entry>,
+struct CleanedStore {
+    store: CleanStore,
+    entries: Vec<RunsEntry>,
 }
 
-enum Store {
+enum CleanStore {
     Files(PathBuf),
     Server(Box<Address>),
 }
 
-impl Place {
-    fn of_files() -> Result<Place, CliError> {
+impl CleanedStore {
+    fn of_files() -> Result<CleanedStore, CliError> {
         let prose = locate::project()?;
         let mut entries = run_entries(&prose)?;
         let mut runs = locate::runs_of(&prose)?.runs;
@@ -117,31 +117,31 @@ impl Place {
             let at = runs.iter().position(|run| run.place == place);
             entry.run = at.map(|at| runs.swap_remove(at));
         }
-        Ok(Place {
-            store: Store::Files(prose),
+        Ok(CleanedStore {
+            store: CleanStore::Files(prose),
             entries,
         })
     }
 
-    fn of_server() -> Result<Place, CliError> {
+    fn of_server() -> Result<CleanedStore, CliError> {
         let (address, runs) = locate::all_on_server()?;
-        let entries = runs.into_iter().map(|(run, size)| Entry {
+        let entries = runs.into_iter().map(|(run, size)| RunsEntry {
             name: locate::server_name(&run.id),
             bytes: size.bytes,
             run: Some(run),
-            ..Entry::default()
+            ..RunsEntry::default()
         });
-        Ok(Place {
-            store: Store::Server(Box::new(address)),
+        Ok(CleanedStore {
+            store: CleanStore::Server(Box::new(address)),
             entries: entries.collect(),
         })
     }
 
     /// Removes a run. Returns a fault if files of the run remain in the trash; the run is removed all the same.
-    fn remove(&self, entry: &Entry) -> Result<Option<Fault>, CliError> {
+    fn remove(&self, entry: &RunsEntry) -> Result<Option<Fault>, CliError> {
         match &self.store {
-            Store::Files(prose) => Ok(remove_run(prose, entry)?),
-            Store::Server(address) => {
+            CleanStore::Files(prose) => Ok(remove_run(prose, entry)?),
+            CleanStore::Server(address) => {
                 let id = locate::id_on_server(&entry.name).unwrap_or(&entry.name);
                 crate::postgres::remove_run(address, id)?;
                 Ok(None)
@@ -151,8 +151,8 @@ impl Place {
 
     fn remove_leftover(&self, name: &str) -> Result<(), CliError> {
         match &self.store {
-            Store::Files(prose) => Ok(remove_leftover(prose, name)?),
-            Store::Server(_) => Ok(()),
+            CleanStore::Files(prose) => Ok(remove_leftover(prose, name)?),
+            CleanStore::Server(_) => Ok(()),
         }
     }
 }

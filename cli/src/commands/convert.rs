@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use prosescope_core::model::{FolderForm, Form};
-use prosescope_core::pages::session::Left;
+use prosescope_core::pages::session::CopyLoss;
 use prosescope_core::pages::view::RunConverted;
-use prosescope_store::{Conversion, Origin, convert, unpack};
+use prosescope_store::{Conversion, OriginalRun, convert, unpack};
 use tempfile::TempDir;
 
 use super::{existing_copy, server_copy, unread};
@@ -13,7 +13,7 @@ use crate::args::record::StateMode;
 use crate::args::upkeep::ConvertArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::locate::{OnServer, Opened};
+use crate::locate::{LocatedRun, OnServer};
 use crate::out::{self, Out};
 use crate::progress::Progress;
 use crate::{locate, print, record};
@@ -142,12 +142,17 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
 }
 
 /// Copies a run on disk into a new folder, as files or as a database. Returns what the copy lacks.
-fn copied(opened: &Opened, to: &Path, to_folder: bool, out: &Out) -> Result<Vec<Left>, CliError> {
+fn copied(
+    opened: &LocatedRun,
+    to: &Path,
+    to_folder: bool,
+    out: &Out,
+) -> Result<Vec<CopyLoss>, CliError> {
     let (session, with_files) = (&opened.session, !opened.alone);
     let progress = Progress::of("copying", session.weight(to_folder, with_files), out);
     let (left, late_fault) = convert(
         &Conversion {
-            origin: Origin::Disk {
+            origin: OriginalRun::Disk {
                 disk: &opened.disk,
                 database: opened.database.as_deref(),
                 with_files,
@@ -164,9 +169,12 @@ fn copied(opened: &Opened, to: &Path, to_folder: bool, out: &Out) -> Result<Vec<
     Ok(left)
 }
 
-/// Copies a run in files into a database in a temporary folder, for a command that writes a database. Returns that folder,
-/// the folder of the run in it, and what the copy lacks.
-pub(super) fn aside(opened: &Opened, out: &Out) -> Result<(TempDir, PathBuf, Vec<Left>), CliError> {
+/// Copies a run in files into a database in a temporary folder, for a command that writes a database. Returns that
+/// folder, the folder of the run in it, and what the copy lacks.
+pub(super) fn aside(
+    opened: &LocatedRun,
+    out: &Out,
+) -> Result<(TempDir, PathBuf, Vec<CopyLoss>), CliError> {
     let folder = tempfile::Builder::new().prefix("prosescope-").tempdir()?;
     let to = folder.path().join(&opened.name);
     let left = copied(opened, &to, false, out)?;

@@ -1,5 +1,5 @@
 use prosescope_core::pages::view::GateTimedOut;
-use prosescope_core::record::{Decision, ResolveGate, Resolved};
+use prosescope_core::record::{Decision, ResolveGate, ResolveResult};
 
 use crate::args::gates::{ApproveArgs, Decider, RejectArgs};
 use crate::error::CliError;
@@ -36,8 +36,8 @@ fn decide(args: &Decider, decision: Decision, out: &Out) -> Result<Exit, CliErro
     };
     let done = record::one(&run, &command);
     match done.map_err(|error| with_near(error, &run, gate))? {
-        Resolved::Decided(done) => out.show(&done, || print::decided(&done)),
-        Resolved::TooLate(timed_out) => {
+        ResolveResult::Decided(done) => out.show(&done, || print::decided(&done)),
+        ResolveResult::TooLate(timed_out) => {
             if out.json {
                 out.json(&timed_out)?;
             }

@@ -1,7 +1,7 @@
 use std::fs;
 use std::path::Path;
 
-use prosescope_core::pages::upkeep::doctor::{Facts, State, StoreFacts, judge};
+use prosescope_core::pages::upkeep::doctor::{CheckResult, DoctorFacts, StoreFacts, judge};
 use prosescope_store::{database_facts, git_facts, sqlite_library, tool};
 
 use crate::error::CliError;
@@ -13,11 +13,11 @@ pub(super) fn run(out: &Out) -> Result<Exit, CliError> {
     let here = std::env::current_dir()?;
     let prose = prosescope_store::prose_dir(&here, locate::home().as_deref());
     let prose = prose.map_err(locate::store)?;
-    let mut facts = Facts {
+    let mut facts = DoctorFacts {
         sqlite3: tool("sqlite3"),
         psql: tool("psql"),
         library: sqlite_library().to_owned(),
-        ..Facts::default()
+        ..DoctorFacts::default()
     };
     if let Some(prose) = &prose {
         facts.git = git_facts(prose);
@@ -29,7 +29,7 @@ pub(super) fn run(out: &Out) -> Result<Exit, CliError> {
     out.show(&checkup, || print::checks(&checkup.checks, out.width))?;
     let worst = checkup.checks.iter().map(|check| check.state).max();
     Ok(match worst {
-        Some(State::Error) => Exit::Issues,
+        Some(CheckResult::Error) => Exit::Issues,
         _ => Exit::Done,
     })
 }

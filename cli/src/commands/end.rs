@@ -1,4 +1,4 @@
-use prosescope_core::pages::view::{Ended, ExecutionEnded, LoopRounds};
+use prosescope_core::pages::view::{EndedPart, ExecutionEnded, LoopRounds};
 use prosescope_core::record::{End, Fail, Insist, Retry, Round, Skip, StatementRef};
 
 use super::{begin, brief};
@@ -10,7 +10,8 @@ use crate::exit::Exit;
 use crate::out::{Out, say_notes};
 use crate::record::{self, Recorder};
 
-/// Records that executions ended: all of them, or none. The JSON is one object for one execution, and an array for several.
+/// Records that executions ended: all of them, or none. The JSON is one object for one execution, and an array for
+/// several.
 pub(super) fn end(args: EndArgs, out: &Out) -> Result<Exit, CliError> {
     let end = |id| End {
         id,
@@ -31,14 +32,14 @@ pub(super) fn end(args: EndArgs, out: &Out) -> Result<Exit, CliError> {
     }
 }
 
-fn line(ended: &Ended, out: &Out) -> String {
+fn line(ended: &EndedPart, out: &Out) -> String {
     match ended {
-        Ended::Execution(ended) => of_execution(ended, out),
-        Ended::Loop(rounds) => {
+        EndedPart::Execution(ended) => of_execution(ended, out),
+        EndedPart::Loop(rounds) => {
             let id = out.execution(rounds.of.id);
             format!("{id} exited after {}\n", rounds_of(rounds))
         }
-        Ended::Parallel(joined) => {
+        EndedPart::Parallel(joined) => {
             let branches = joined.branches.iter();
             let branches = branches.map(|of| format!("{} {}", of.branch, of.status));
             let branches: Vec<String> = branches.collect();

@@ -2,14 +2,15 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use prosescope_workflow::{
-    Append, Events, Horizon, Kind, Note, Prune, Rows, Waiting, events, find_workflow, prune,
+    Append, Events, Horizon, Kind, NewEvent, Prune, Waiting, WorkflowRows, events, find_workflow,
+    prune,
 };
 
 use super::workflow::{Writer, object, text};
 use crate::args::workflow::{EventsCommand, TailArgs};
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::locate::Kept;
+use crate::locate::WorkflowPlace;
 use crate::out::{Out, say};
 use crate::print::note;
 use crate::{input, print};
@@ -20,7 +21,8 @@ const PAGE: u32 = 1000;
 /// Interval between two reads of the store by `workflow events tail --follow`.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Maximum time between two reads by `workflow events tail --follow` on a store that notifies the command of new events.
+/// Maximum time between two reads by `workflow events tail --follow` on a store that notifies the command of new
+/// events.
 const WAKE: Duration = Duration::from_millis(500);
 
 /// Time for which `workflow events tail --follow` retries a database that does not answer any more.
@@ -40,7 +42,7 @@ pub(super) fn run(command: EventsCommand, out: &Out) -> Result<Exit, CliError> {
             let id = writer.workflow(&workflow.workflow)?;
             let mut notes = match (of, lines) {
                 (_, true) => noted()?,
-                (of, false) => vec![Note {
+                (of, false) => vec![NewEvent {
                     run,
                     kind: Some(known(&kind)?),
                     text: text(of.unwrap_or_default())?,
@@ -94,7 +96,7 @@ fn known(kind: &str) -> Result<Kind, CliError> {
 }
 
 /// Parses events from standard input, one JSON object per line.
-fn noted() -> Result<Vec<Note>, CliError> {
+fn noted() -> Result<Vec<NewEvent>, CliError> {
     let bytes = input::standard()?;
     let lines = bytes.split(|byte| *byte == b'\n').zip(1..);
     let lines = lines.filter(|(line, _)| !line.trim_ascii().is_empty());
@@ -110,7 +112,7 @@ fn noted() -> Result<Vec<Note>, CliError> {
 /// The state of `workflow events tail` while it prints the events of a workflow.
 struct Follower<'a> {
     args: &'a TailArgs,
-    kept: Kept,
+    kept: WorkflowPlace,
     workflow: String,
     horizon: Horizon,
     cursor: i64,
@@ -119,7 +121,7 @@ struct Follower<'a> {
 }
 
 fn tail(args: &TailArgs, out: &Out) -> Result<Exit, CliError> {
-    let kept = Kept::named(&args.store.store)?;
+    let kept = WorkflowPlace::named(&args.store.store)?;
     let rows = kept.read()?;
     let workflow = find_workflow(&*rows, &args.workflow)?;
     let mut follower = Follower {
@@ -178,7 +180,7 @@ fn tail(args: &TailArgs, out: &Out) -> Result<Exit, CliError> {
 
 impl Follower<'_> {
     /// Prints new events. Returns whether the command has printed all requested events.
-    fn look(&mut self, rows: &dyn Rows, out: &Out) -> Result<bool, CliError> {
+    fn look(&mut self, rows: &dyn WorkflowRows, out: &Out) -> Result<bool, CliError> {
         // A cursor that is followed needs events in their final order. So an event is not printed while an open
         // transaction may still add an earlier event.
         if self.args.follow {

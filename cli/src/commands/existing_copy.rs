@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use prosescope_core::model::Form;
-use prosescope_core::pages::session::{Left, Session};
+use prosescope_core::pages::session::{CopyLoss, Session};
 use prosescope_core::pages::view::RunConverted;
 
 use crate::error::CliError;
@@ -23,7 +23,7 @@ pub(super) fn same(
     (to_folder, with_files): (bool, bool),
     place: &str,
     next: String,
-) -> Result<Vec<Left>, CliError> {
+) -> Result<Vec<CopyLoss>, CliError> {
     let comparison = run.compare_with(copy, to_folder, with_files)?;
     if comparison.differs.is_empty() {
         return Ok(comparison.left);

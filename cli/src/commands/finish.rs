@@ -3,7 +3,7 @@ use prosescope_core::record::Finish;
 use prosescope_core::record::render::text::escape;
 use prosescope_core::trace::NodeStatus;
 
-use crate::args::record::{Ending, FinishArgs};
+use crate::args::record::{FinishArgs, FinishWord};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::locate;
@@ -13,9 +13,9 @@ use crate::record::Recorder;
 
 pub(super) fn run(args: &FinishArgs, out: &Out) -> Result<Exit, CliError> {
     let status = args.status.map(|status| match status {
-        Ending::Completed => RunStatus::Completed,
-        Ending::Failed => RunStatus::Failed,
-        Ending::Interrupted => RunStatus::Interrupted,
+        FinishWord::Completed => RunStatus::Completed,
+        FinishWord::Failed => RunStatus::Failed,
+        FinishWord::Interrupted => RunStatus::Interrupted,
     });
     let status = status.or((!args.vacuum).then_some(RunStatus::Completed));
     let run = args.run.name()?;

@@ -2,13 +2,13 @@
 
 use prosescope_core::model::text::{bytes, count};
 use prosescope_core::pages::session::{Session, pages};
-use prosescope_core::pages::view::{ForModel, ModelSize, Part};
+use prosescope_core::pages::view::{ForModel, ModelSize, RunPart};
 use prosescope_core::trace::NodeId;
-use prosescope_share::model::{Asked, for_model};
+use prosescope_share::model::{ModelTextRequest, for_model};
 use prosescope_share::pack::ShareError;
 use prosescope_share::sharing::Sharing;
 
-use super::share::{self, Runs};
+use super::share::{self, RunsToShare};
 use super::{ended, node_named};
 use crate::args::ShowArgs;
 use crate::error::CliError;
@@ -34,7 +34,7 @@ pub(super) fn run(args: &ShowArgs, out: &Out) -> Result<Exit, CliError> {
         text.set_raw();
         return told(&session, &text, out);
     }
-    let opened = Runs::open(&[name], false, out)?;
+    let opened = RunsToShare::open(&[name], false, out)?;
     let Some((session, disk)) = opened.first() else {
         let message = "--for-model needs a run, but the named file is a database of workflows";
         return Err(CliError::usage(message).hint("`prosescope workflow list` lists the workflows"));
@@ -42,14 +42,14 @@ pub(super) fn run(args: &ShowArgs, out: &Out) -> Result<Exit, CliError> {
     let node = node(session, args)?;
     let redactor = share::redactor(&args.wishes, &opened)?;
     let mut sharing = Sharing::new(opened.shared()?, redactor).map_err(failed)?;
-    let asked = Asked { node, size, now };
+    let asked = ModelTextRequest { node, size, now };
     let text = for_model(&mut sharing, disk, &share::made(false), asked);
     told(session, &text.map_err(failed)?, out)
 }
 
 fn node(session: &Session, args: &ShowArgs) -> Result<Option<NodeId>, CliError> {
     let name = args.node.as_deref();
-    let parts = [Part::Statements];
+    let parts = [RunPart::Statements];
     let node = name.map(|name| node_named(session, "--node", name, &parts));
     node.transpose()
 }

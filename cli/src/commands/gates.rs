@@ -44,8 +44,8 @@ pub(super) fn run(args: &GatesArgs, out: &Out) -> Result<Exit, CliError> {
     exit
 }
 
-/// Returns the gates of all runs below the nearest `.prose`: pending gates first, and of these the nearest deadline first. Also
-/// returns an error if the gates of a run could not be read.
+/// Returns the gates of all runs below the nearest `.prose`: pending gates first, and of these the nearest deadline
+/// first. Also returns an error if the gates of a run could not be read.
 fn gates_of_all(now: i64) -> Result<(Vec<GateView>, Result<Exit, CliError>), CliError> {
     let (mut gates, mut worst, mut skipped) = (Vec::new(), Exit::Done, 0);
     for (name, place, session) in locate::open_project()? {

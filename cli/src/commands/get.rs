@@ -1,5 +1,5 @@
 use prosescope_core::pages::session::{Lookup, Session, ValueOf, pages};
-use prosescope_core::pages::view::{NamedValue, Part, ResolutionView, ValueView};
+use prosescope_core::pages::view::{NamedValue, ResolutionView, RunPart, ValueView};
 use prosescope_core::record::render::text::escape;
 
 use super::{ended, no_execution, unread};
@@ -130,8 +130,10 @@ fn there(name: &str, value: &ValueView) -> Result<(), CliError> {
 fn missing(session: &Session, args: &GetArgs, resolution: &ResolutionView) -> CliError {
     // With `--from`, the statements are needed to find the frames around a frame. For the root, the bindings are
     // enough.
-    let around = args.from.map(|_| Part::Statements);
-    let parts = [Part::Bindings, Part::Imports].into_iter().chain(around);
+    let around = args.from.map(|_| RunPart::Statements);
+    let parts = [RunPart::Bindings, RunPart::Imports]
+        .into_iter()
+        .chain(around);
     if let Err(unread) = unread::require_parts(session, &parts.collect::<Vec<_>>()) {
         return unread;
     }

@@ -56,7 +56,7 @@ use std::path::Path;
 use prosescope_core::model::time::Stamp;
 use prosescope_core::model::timeout::Timeout;
 use prosescope_core::pages::session::Session;
-use prosescope_core::pages::view::Part;
+use prosescope_core::pages::view::RunPart;
 use prosescope_core::record::Fault;
 use prosescope_core::trace::NodeId;
 
@@ -137,7 +137,7 @@ fn node_named(
     session: &Session,
     option: &str,
     name: &str,
-    parts: &[Part],
+    parts: &[RunPart],
 ) -> Result<NodeId, CliError> {
     let place = name.strip_prefix('~');
     let number = place.unwrap_or_else(|| name.trim_start_matches('#'));

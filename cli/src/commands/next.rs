@@ -15,7 +15,7 @@ pub(super) fn run(args: &RunArgs, out: &Out) -> Result<Exit, CliError> {
     let session = locate::open(&args.name()?)?;
     // If parts of the run were not read, a model could repeat work that is already done.
     unread::require_all_but_sealed(&session)?;
-    let facts = resume::Facts {
+    let facts = resume::ResumeFacts {
         run: session.run(),
         trace: session.trace(),
         listing: session.listing(),

@@ -1,5 +1,5 @@
 use crate::postgres::{run_sizes, server_facts, set_up, setup_sql};
-use prosescope_core::pages::upkeep::doctor::State;
+use prosescope_core::pages::upkeep::doctor::CheckResult;
 use prosescope_core::pages::upkeep::doctor::server::{ServerSetUp, ServerStatus, checks};
 use prosescope_core::record::render::text::escape;
 
@@ -76,7 +76,7 @@ fn status(out: &Out) -> Result<Exit, CliError> {
     out.show(&status, || print::server(&status, out.width))?;
     let worst = status.checks.iter().map(|check| check.state).max();
     Ok(match worst {
-        Some(State::Error) => Exit::Issues,
+        Some(CheckResult::Error) => Exit::Issues,
         _ => Exit::Done,
     })
 }

@@ -3,7 +3,7 @@ use std::time::Instant;
 
 use prosescope_core::model::database::Limits;
 use prosescope_core::model::database::query::{DEADLINE, QueryError};
-use prosescope_core::pages::query::{self, Unanswered};
+use prosescope_core::pages::query::{self, UnansweredQuery};
 use prosescope_core::pages::session::Session;
 use prosescope_core::pages::view::QueryView;
 use prosescope_core::record::render::csv::csv;
@@ -87,10 +87,10 @@ fn say_what_lacks(view: &QueryView, args: &QueryArgs, out: &Out) {
     }
 }
 
-fn failed(error: Unanswered) -> CliError {
+fn failed(error: UnansweredQuery) -> CliError {
     let error = match error {
-        Unanswered::Query(error) => error,
-        Unanswered::Source(cause) => return cause.into(),
+        UnansweredQuery::Query(error) => error,
+        UnansweredQuery::Source(cause) => return cause.into(),
     };
     let next = error.next();
     match error {

@@ -1,10 +1,10 @@
-use prosescope_core::pages::session::{Filter, Order, RUN_STATUSES};
+use prosescope_core::pages::session::{Filter, ListOrder, RUN_STATUSES};
 
 use super::{moment, since};
 use crate::args::{RunsArgs, Sort};
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::locate::Listed;
+use crate::locate::NotedRuns;
 use crate::out::{Out, say};
 use crate::print::note;
 use crate::{locate, near, print};
@@ -23,15 +23,16 @@ pub(super) fn run(args: &RunsArgs, out: &Out) -> Result<Exit, CliError> {
         ..Filter::default()
     };
     let order = match args.sort {
-        Sort::Newest => Order::Newest,
-        Sort::Oldest => Order::Oldest,
-        Sort::Duration => Order::Duration,
-        Sort::Status => Order::Status,
-        Sort::Program => Order::Program,
-        Sort::Problems => Order::Problems,
+        Sort::Newest => ListOrder::Newest,
+        Sort::Oldest => ListOrder::Oldest,
+        Sort::Duration => ListOrder::Duration,
+        Sort::Status => ListOrder::Status,
+        Sort::Program => ListOrder::Program,
+        Sort::Problems => ListOrder::Problems,
     };
     let most = args.limit.unwrap_or(usize::MAX);
-    let Listed { list, notes, whole } = locate::list(args.path.as_deref(), &filter, order, most)?;
+    let NotedRuns { list, notes, whole } =
+        locate::list(args.path.as_deref(), &filter, order, most)?;
     for text in notes {
         say(&note(&text));
     }

@@ -1,6 +1,6 @@
 use prosescope_core::pages::session::Session;
 use prosescope_core::pages::session::search::{Needle, Search};
-use prosescope_core::pages::view::{Part, SearchView, SearchedRun};
+use prosescope_core::pages::view::{RunPart, SearchView, SearchedRun};
 
 use super::{ended, unread};
 use crate::args::SearchArgs;
@@ -10,7 +10,12 @@ use crate::out::Out;
 use crate::{locate, print};
 
 /// The parts that a search reads. If one of them was not read completely, "no match" might be wrong.
-const PARTS: [Part; 4] = [Part::Statements, Part::Bindings, Part::Agents, Part::Gates];
+const PARTS: [RunPart; 4] = [
+    RunPart::Statements,
+    RunPart::Bindings,
+    RunPart::Agents,
+    RunPart::Gates,
+];
 
 pub(super) fn run(args: &SearchArgs, out: &Out) -> Result<Exit, CliError> {
     let mut view = SearchView {

@@ -5,14 +5,14 @@ use crate::postgres::Listener;
 use prosescope_core::pages::view::ServingWorkflows;
 use prosescope_core::record::Fault;
 use prosescope_core::record::render::text::escape;
-use prosescope_serve::{Access, Limits, Server, Wake, Workplace, asked_to_stop};
+use prosescope_serve::{Access, Limits, Wake, WorkflowServer, Workplace, asked_to_stop};
 use prosescope_workflow::Tables;
 
 use crate::args::workflow::ServeArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::input;
-use crate::locate::Kept;
+use crate::locate::WorkflowPlace;
 use crate::out::{Out, say};
 
 /// The environment variable that holds the token of `prosescope workflow serve`.
@@ -22,7 +22,7 @@ const TOKEN: &str = "PROSE_SERVE_TOKEN";
 const SHORTEST: usize = 16;
 
 pub(super) fn run(args: &ServeArgs, out: &Out) -> Result<Exit, CliError> {
-    let kept = Kept::named(&args.store.store)?;
+    let kept = WorkflowPlace::named(&args.store.store)?;
     // Creates a missing database file. An unusable store is reported before the first request.
     kept.make()?;
     let (token, is_new) = token(args)?;
@@ -37,9 +37,9 @@ pub(super) fn run(args: &ServeArgs, out: &Out) -> Result<Exit, CliError> {
         ..Limits::default()
     };
     let name = kept.name();
-    let server = Server::listen(
+    let server = WorkflowServer::listen(
         args.listen,
-        Arc::new(Place {
+        Arc::new(ServedWorkflows {
             kept,
             told: Mutex::default(),
         }),
@@ -125,14 +125,14 @@ fn token(args: &ServeArgs) -> Result<(Option<String>, bool), CliError> {
 const AGAIN: Duration = Duration::from_secs(30);
 
 /// The store of workflows, as the HTTP server uses it.
-struct Place {
-    kept: Kept,
+struct ServedWorkflows {
+    kept: WorkflowPlace,
     /// The last error of the store that was printed, and the time of printing. The same error is not repeated within
     /// [`AGAIN`].
     told: Mutex<Option<(String, Instant)>>,
 }
 
-impl Workplace for Place {
+impl Workplace for ServedWorkflows {
     fn open(&self) -> Result<Box<dyn Tables + Send>, Fault> {
         self.kept.open()
     }

@@ -9,7 +9,7 @@ use prosescope_core::model::{FolderForm, Form};
 use prosescope_core::pages::session::{Options, Session};
 use prosescope_core::pages::view::RunConverted;
 use prosescope_core::record::WriteError;
-use prosescope_store::{Conversion, Origin, convert};
+use prosescope_store::{Conversion, OriginalRun, convert};
 use tempfile::TempDir;
 
 use super::{existing_copy, unread};
@@ -104,7 +104,7 @@ pub(super) fn pulled(
     let progress = Progress::of("copying", session.weight(to_folder, true), out);
     let (left, late_fault) = convert(
         &Conversion {
-            origin: Origin::Server(&|| source.written()),
+            origin: OriginalRun::Server(&|| source.written()),
             session: &session,
             to_folder,
             moved: &|bytes| progress.add(bytes),
@@ -122,8 +122,8 @@ pub(super) fn pulled(
     })
 }
 
-/// Copies a run out of PostgreSQL into a temporary folder, for a command that works on files. Returns that folder, and the
-/// folder of the run in it.
+/// Copies a run out of PostgreSQL into a temporary folder, for a command that works on files. Returns that folder, and
+/// the folder of the run in it.
 pub(super) fn aside(found: &OnServer, out: &Out) -> Result<(TempDir, PathBuf), CliError> {
     let folder = tempfile::Builder::new().prefix("prosescope-").tempdir()?;
     let to = folder.path().join(&found.id);

@@ -11,12 +11,12 @@ use crate::exit::Exit;
 use crate::out::Out;
 use crate::{locate, print};
 
-/// The JSON of a [`prosescope_core::pages::view::RunShown`]. To save memory, the lines of the program are made in parts while
-/// the JSON is written.
+/// The JSON of a [`prosescope_core::pages::view::RunShown`]. To save memory, the lines of the program are made in parts
+/// while the JSON is written.
 #[derive(Serialize)]
-struct Shown<'a, L: Serialize> {
+struct RunShownJson<'a, L: Serialize> {
     overview: &'a Overview,
-    program: Program<'a, L>,
+    program: ProgramJson<'a, L>,
     imports: &'a ImportsView,
     files: FilesView,
     issues: &'a IssuesView,
@@ -24,7 +24,7 @@ struct Shown<'a, L: Serialize> {
 
 /// The JSON of a [`ProgramView`], with its lines made in parts while the JSON is written.
 #[derive(Serialize)]
-struct Program<'a, L: Serialize> {
+struct ProgramJson<'a, L: Serialize> {
     path: &'a Option<String>,
     source_from: &'a Option<String>,
     note: &'a Option<String>,
@@ -56,9 +56,9 @@ pub(super) fn run(args: &ShowArgs, out: &Out) -> Result<Exit, CliError> {
                 from,
                 ..
             } = &pages::program_page(&session, 0, 0);
-            out.json(&Shown {
+            out.json(&RunShownJson {
                 overview: &overview,
-                program: Program {
+                program: ProgramJson {
                     path,
                     source_from,
                     note,

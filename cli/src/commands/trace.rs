@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use prosescope_core::model::timeout::Timeout;
 use prosescope_core::pages::session::pages::{TraceChoice, TraceOrder};
 use prosescope_core::pages::session::{Session, pages};
-use prosescope_core::pages::view::Part;
+use prosescope_core::pages::view::RunPart;
 use serde::Serialize;
 
 use super::windows::{SHOWN, Windows};
@@ -48,14 +48,14 @@ pub(super) fn run(args: &TraceArgs, out: &Out) -> Result<Exit, CliError> {
         return Ok(ended(&session));
     }
     let is_empty = view.total == 0 || most == 0;
-    unread::list(&session, Part::Statements, is_empty, || {
+    unread::list(&session, RunPart::Statements, is_empty, || {
         if args.timeline {
             let timeline = pages::timeline(&session);
             return out.show(&timeline, || print::timeline(&view, &timeline, out.width));
         }
         if is_json {
             let rows = Windows::of(view.total.min(most), |from, len| page(from, len).rows);
-            out.json(&Listed {
+            out.json(&TraceJson {
                 total: view.total,
                 from: 0,
                 rows,
@@ -69,10 +69,10 @@ pub(super) fn run(args: &TraceArgs, out: &Out) -> Result<Exit, CliError> {
     })
 }
 
-/// The JSON of a [`prosescope_core::pages::view::TracePage`]. To save memory, its rows are made in parts while the JSON is
-/// written.
+/// The JSON of a [`prosescope_core::pages::view::TracePage`]. To save memory, its rows are made in parts while the JSON
+/// is written.
 #[derive(Serialize)]
-struct Listed<'a, L: Serialize> {
+struct TraceJson<'a, L: Serialize> {
     total: u32,
     from: u32,
     rows: L,
@@ -107,7 +107,7 @@ fn choice(args: &TraceArgs) -> Result<TraceChoice, CliError> {
 
 /// Prints one row, by the number of its execution or by its place.
 fn node(session: &Session, name: &str, out: &Out) -> Result<Exit, CliError> {
-    let parts = [Part::Statements, Part::Bindings];
+    let parts = [RunPart::Statements, RunPart::Bindings];
     let node = node_named(session, "--node", name, &parts)?;
     let Some(detail) = pages::node_detail(session, node) else {
         return Err(CliError::not_found(format!(

@@ -2,7 +2,7 @@
 //! empty answer.
 
 use prosescope_core::pages::session::{FoundValue, OneAgent, Session};
-use prosescope_core::pages::view::{Part, Unread};
+use prosescope_core::pages::view::{RunPart, Unread};
 use prosescope_core::record::render::text::escape;
 
 use super::ended;
@@ -11,10 +11,10 @@ use crate::exit::Exit;
 use crate::out::say;
 
 /// The parts that an answer about gates needs. The audit log records how a gate got its status.
-pub(super) const GATES: &[Part] = &[Part::Gates, Part::Audit];
+pub(super) const GATES: &[RunPart] = &[RunPart::Gates, RunPart::Audit];
 
 /// Returns an error unless all of `parts` were read completely.
-pub(super) fn require_parts(session: &Session, parts: &[Part]) -> Result<(), CliError> {
+pub(super) fn require_parts(session: &Session, parts: &[RunPart]) -> Result<(), CliError> {
     refuse(session, |unread| {
         parts.iter().any(|&part| unread.concerns(part))
     })
@@ -33,7 +33,7 @@ pub(super) fn require_log(session: &Session) -> Result<(), CliError> {
 /// Returns an error unless all stores of the agent were read completely.
 pub(super) fn require_agent(agent: &OneAgent) -> Result<(), CliError> {
     some_of(agent.run(), agent.unread(), |unread| {
-        unread.concerns(Part::Agents)
+        unread.concerns(RunPart::Agents)
     })
 }
 
@@ -45,7 +45,7 @@ pub(super) fn require_value(value: &FoundValue) -> Result<(), CliError> {
 /// Returns an error if unread bindings may include the binding that the user asked for.
 pub(super) fn require_bindings(value: &FoundValue) -> Result<(), CliError> {
     some_of(value.run(), value.unread(), |unread| {
-        unread.concerns(Part::Bindings)
+        unread.concerns(RunPart::Bindings)
     })
 }
 
@@ -71,7 +71,7 @@ pub(super) fn require_no_io_error(session: &Session) -> Result<(), CliError> {
 /// list is `empty`, prints nothing.
 pub(super) fn list(
     session: &Session,
-    part: Part,
+    part: RunPart,
     empty: bool,
     print: impl FnOnce() -> Result<Exit, CliError>,
 ) -> Result<Exit, CliError> {

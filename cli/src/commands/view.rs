@@ -23,7 +23,7 @@ pub(super) fn run(args: &ViewArgs, out: &Out) -> Result<Exit, CliError> {
         .map(|by| decider(&runs, by))
         .transpose()?;
     let (_copies, served) = served(&runs, out)?;
-    let server = serve::Server::listen(served, args.port, decider)?;
+    let server = serve::ViewServer::listen(served, args.port, decider)?;
     if out.json {
         out.json(&Serving {
             address: server.address.clone(),

@@ -3,18 +3,18 @@ use prosescope_core::model::timeout::Timeout;
 use prosescope_core::pages::upkeep::doctor::server::ServerSetUp;
 use prosescope_core::record::render::text::escape;
 use prosescope_workflow::{
-    Ask, Cancel, Command, DataSet, Fail, Finish, Heartbeat, Input, Json, Move, Moved, Prefer,
-    Start, Started, Step, StuckRun, Tables, Turned, Wanted, WorkflowList, WorkflowStatus, find_run,
-    find_workflow, list, record, show, stuck,
+    Ask, Cancel, DataSet, Fail, Finish, Heartbeat, ImportantStep, Input, Json, Move, Prefer, Start,
+    StartResult, StatusChange, StuckRun, TableCommand, Tables, TurnResult, WorkflowFilter,
+    WorkflowList, WorkflowStatus, find_run, find_workflow, list, record, show, stuck,
 };
 use uuid::Uuid;
 
 use crate::args::workflow::{
-    ChangeOptions, FinishArgs, ListArgs, StartArgs, WorkflowArgs, WorkflowCommand,
+    ChangeOptions, ListArgs, StartArgs, WorkflowArgs, WorkflowCommand, WorkflowFinishArgs,
 };
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::locate::Kept;
+use crate::locate::WorkflowPlace;
 use crate::out::{self, Out, say};
 use crate::print::note;
 use crate::{input, locate, print};
@@ -89,7 +89,7 @@ pub(super) fn run(command: WorkflowCommand, out: &Out) -> Result<Exit, CliError>
         }
         WorkflowCommand::Finish(args) => finish(args, out),
         WorkflowCommand::Show { workflow, store } => {
-            let rows = Kept::named(&store.store)?.read()?;
+            let rows = WorkflowPlace::named(&store.store)?.read()?;
             let id = find_workflow(&*rows, &workflow)?;
             let view = show(&*rows, &id)?;
             let view =
@@ -109,7 +109,7 @@ pub(super) fn run(command: WorkflowCommand, out: &Out) -> Result<Exit, CliError>
             payload,
         } => {
             let mut writer = Writer::open(&workflow.options)?;
-            let step = Step {
+            let step = ImportantStep {
                 workflow: writer.workflow(&workflow.workflow)?,
                 run: run.map(|run| writer.run(&run)).transpose()?,
                 text: text(step)?,
@@ -149,7 +149,7 @@ impl Writer {
     pub(super) fn open(options: &ChangeOptions) -> Result<Writer, CliError> {
         let now = locate::recorded_now()?;
         Ok(Writer {
-            tables: Kept::named(&options.store.store)?.write()?,
+            tables: WorkflowPlace::named(&options.store.store)?.write()?,
             version: options.if_version,
             now,
         })
@@ -165,7 +165,7 @@ impl Writer {
         Ok(find_run(&*self.tables, name)?)
     }
 
-    pub(super) fn record<C: Command>(&mut self, command: &C) -> Result<C::Done, CliError> {
+    pub(super) fn record<C: TableCommand>(&mut self, command: &C) -> Result<C::Done, CliError> {
         let done = record(&mut *self.tables, command, self.version, self.now)?;
         out::recorded();
         Ok(done)
@@ -177,7 +177,7 @@ impl Writer {
 }
 
 fn setup(apply: bool, store: &str, out: &Out) -> Result<Exit, CliError> {
-    let kept = Kept::named(store)?;
+    let kept = WorkflowPlace::named(store)?;
     if apply {
         kept.set_up()?;
         out::recorded();
@@ -198,7 +198,7 @@ fn setup(apply: bool, store: &str, out: &Out) -> Result<Exit, CliError> {
 }
 
 fn start(args: StartArgs, out: &Out) -> Result<Exit, CliError> {
-    let kept = Kept::named(&args.options.store.store)?;
+    let kept = WorkflowPlace::named(&args.options.store.store)?;
     let now = locate::recorded_now()?;
     let mut writer = Writer {
         now,
@@ -221,7 +221,7 @@ fn start(args: StartArgs, out: &Out) -> Result<Exit, CliError> {
         owner: args.owner,
         tail: args.tail,
     };
-    let done: Started = writer.record(&start)?;
+    let done: StartResult = writer.record(&start)?;
     dropped(done.dropped);
     if done.already {
         say(&note("the run had already begun; nothing was changed"));
@@ -245,7 +245,7 @@ fn id(option: &str, chosen: Option<String>) -> Result<String, CliError> {
     Ok(id.to_string())
 }
 
-fn finish(args: FinishArgs, out: &Out) -> Result<Exit, CliError> {
+fn finish(args: WorkflowFinishArgs, out: &Out) -> Result<Exit, CliError> {
     let output = text(args.output)?;
     let output = Json::parse(&output).map_err(|cause| {
         CliError::usage(format!("--output is not valid JSON: {cause}"))
@@ -267,7 +267,7 @@ fn finish(args: FinishArgs, out: &Out) -> Result<Exit, CliError> {
 }
 
 fn listed(args: &ListArgs, out: &Out) -> Result<Exit, CliError> {
-    let kept = Kept::named(&args.store.store)?;
+    let kept = WorkflowPlace::named(&args.store.store)?;
     let status = match &args.status {
         None => None,
         Some(word) => Some(WorkflowStatus::parse(word).ok_or_else(|| {
@@ -291,7 +291,7 @@ fn listed(args: &ListArgs, out: &Out) -> Result<Exit, CliError> {
             print::stuck(&found, &human_duration(super::millis(&silent)), out.width)
         });
     }
-    let wanted = Wanted {
+    let wanted = WorkflowFilter {
         status,
         waiting: args.waiting,
         limit: args.limit,
@@ -311,7 +311,7 @@ fn prefer(
     out: &Out,
 ) -> Result<Exit, CliError> {
     if set.is_empty() && remove.is_empty() {
-        let rows = Kept::named(&args.options.store.store)?.read()?;
+        let rows = WorkflowPlace::named(&args.options.store.store)?.read()?;
         let id = find_workflow(&*rows, &args.workflow)?;
         let view = show(&*rows, &id)?.unwrap_or_default();
         let done = DataSet {
@@ -358,7 +358,7 @@ fn moved(
     status(&writer.record(&command)?, out)
 }
 
-fn status(done: &Moved, out: &Out) -> Result<Exit, CliError> {
+fn status(done: &StatusChange, out: &Out) -> Result<Exit, CliError> {
     out.show(done, || {
         let already = if done.already { " already" } else { "" };
         let mut text = format!(
@@ -372,7 +372,7 @@ fn status(done: &Moved, out: &Out) -> Result<Exit, CliError> {
     })
 }
 
-fn turned(done: &Turned, what: &str, out: &Out) -> Result<Exit, CliError> {
+fn turned(done: &TurnResult, what: &str, out: &Out) -> Result<Exit, CliError> {
     dropped(done.dropped);
     out.show(done, || {
         let already = if done.already { ", as before" } else { "" };

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use prosescope_core::model::shell;
 use prosescope_core::model::source::Source;
-use prosescope_core::pages::session::{ChooseError, Found, FoundKind, choose, survey};
+use prosescope_core::pages::session::{ChooseError, FoundKind, SurveyPlace, choose, survey};
 use prosescope_store::{Disk, home_prose, project_dir};
 
 use super::{LATEST, disk, options, store};
@@ -266,7 +266,7 @@ pub(super) fn by_path(path: &Path) -> Result<Located, CliError> {
     }
     let base = path.to_owned();
     let found = survey(disk.as_ref()).found;
-    let runs: Vec<&Found> = found
+    let runs: Vec<&SurveyPlace> = found
         .iter()
         .filter(|f| f.kind != FoundKind::Agents)
         .collect();

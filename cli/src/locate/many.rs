@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use prosescope_core::model::source::{Source, SourceError};
 use prosescope_core::pages::session::{
-    self, Filter, Found, FoundKind, OpenError, Order, Session, list_page, survey,
+    self, Filter, FoundKind, ListOrder, OpenError, Session, SurveyPlace, list_page, survey,
 };
 use prosescope_core::pages::view::RunList;
 use prosescope_store::Disk;
@@ -74,7 +74,7 @@ fn runs_in(prose: &Path) -> Result<Disk, CliError> {
 /// Opens the runs of a disk one after the other. The last item is an error if an unread part may be a run.
 fn each(
     disk: Disk,
-    wanted: impl Fn(&Found) -> bool,
+    wanted: impl Fn(&SurveyPlace) -> bool,
 ) -> Result<impl Iterator<Item = OneOfAll>, CliError> {
     let disk = Rc::new(disk);
     let source: Rc<dyn Source> = Rc::<Disk>::clone(&disk);
@@ -94,8 +94,8 @@ fn each(
 }
 
 /// Returns the error of an unread part of the disk that is outside of all found runs.
-fn outside(disk: &Disk, found: &[Found]) -> Option<String> {
-    let inside = |place: &str, found: &Found| match place.strip_prefix(found.place.as_str()) {
+fn outside(disk: &Disk, found: &[SurveyPlace]) -> Option<String> {
+    let inside = |place: &str, found: &SurveyPlace| match place.strip_prefix(found.place.as_str()) {
         Some(rest) => found.place.is_empty() || rest.is_empty() || rest.starts_with('/'),
         None => false,
     };
@@ -104,7 +104,7 @@ fn outside(disk: &Disk, found: &[Found]) -> Option<String> {
 }
 
 /// A list of runs, with notes about runs that are missing in the list.
-pub(crate) struct Listed {
+pub(crate) struct NotedRuns {
     pub(crate) list: RunList,
     pub(crate) notes: Vec<String>,
     /// Whether every folder that may be a run was read.
@@ -118,9 +118,9 @@ pub(crate) struct Listed {
 pub(crate) fn list(
     path: Option<&str>,
     filter: &Filter,
-    order: Order,
+    order: ListOrder,
     most: usize,
-) -> Result<Listed, CliError> {
+) -> Result<NotedRuns, CliError> {
     let mut notes = Vec::new();
     let dir = match path {
         Some(path) => Ok(PathBuf::from(path)),
@@ -155,7 +155,7 @@ pub(crate) fn list(
         }
         notes.push(format!("some parts were not read: {message}"));
     }
-    Ok(Listed { list, notes, whole })
+    Ok(NotedRuns { list, notes, whole })
 }
 
 /// Returns whether a place in the `runs` folder is not a run, but a store of agents or a lock.

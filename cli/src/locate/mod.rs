@@ -24,7 +24,7 @@ use prosescope_core::model::AgentScope;
 use prosescope_core::model::database::{DEADLINE, Limits};
 use prosescope_core::model::source::Source;
 use prosescope_core::model::time::Stamp;
-use prosescope_core::pages::session::{Around, DatabaseAt, Lookup, Options, Session};
+use prosescope_core::pages::session::{AgentFolder, DatabaseAt, Lookup, Options, Session};
 use prosescope_store::{Disk, StoreError, home_prose};
 
 use crate::args::run::run_name;
@@ -32,7 +32,7 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use find::{Located, locate};
 pub(crate) use find::{home, is_program, project};
-pub(crate) use many::{Listed, list, open_all, open_project, open_runs, open_waiting, runs_of};
+pub(crate) use many::{NotedRuns, list, open_all, open_project, open_runs, open_waiting, runs_of};
 pub(crate) use server::{
     OnServer, address, all as all_on_server, facts as server_facts, has_psql, id_on_server,
     is_named, name as server_name, only_on_disk, proposed_project, told_keeper, users,
@@ -40,7 +40,7 @@ pub(crate) use server::{
 pub(crate) use serving::served;
 pub(crate) use settings::{distrust, trust};
 pub(crate) use target::{Target, for_writing, open_agent};
-pub(crate) use workflows::Kept;
+pub(crate) use workflows::WorkflowPlace;
 
 /// The name of the newest run. A folder called `latest` needs a path, such as `./latest`.
 pub(crate) const LATEST: &str = "latest";
@@ -73,7 +73,8 @@ pub(crate) fn unnamed() -> Result<String, CliError> {
 /// The environment variable that sets the current time for commands that only read.
 const NOW_ENV: &str = "PROSE_NOW";
 
-/// Returns the current time for commands that only read, in milliseconds since 1970 UTC. `PROSE_NOW` (RFC 3339) overrides it.
+/// Returns the current time for commands that only read, in milliseconds since 1970 UTC. `PROSE_NOW` (RFC 3339)
+/// overrides it.
 pub(crate) fn now() -> i64 {
     set_now().ok().flatten().unwrap_or_else(system_time)
 }
@@ -173,7 +174,7 @@ pub(crate) fn open_with_folder(run: &str) -> Result<(Session, String), CliError>
 const COPYING: u64 = 4 << 30;
 
 /// An opened run, with the place of its files on disk.
-pub(crate) struct Opened {
+pub(crate) struct LocatedRun {
     pub(crate) session: Session,
     pub(crate) disk: Rc<Disk>,
     /// The run's folder, or the folder of its database.
@@ -187,7 +188,7 @@ pub(crate) struct Opened {
 }
 
 /// Opens the run that `run` names, with its files.
-pub(crate) fn open_on_disk(run: &str) -> Result<Opened, CliError> {
+pub(crate) fn open_on_disk(run: &str) -> Result<LocatedRun, CliError> {
     only_on_disk(run)?;
     let located = locate(run)?;
     let options = options(located.prose.as_deref())?;
@@ -195,7 +196,7 @@ pub(crate) fn open_on_disk(run: &str) -> Result<Opened, CliError> {
 }
 
 /// Opens a run without agents of the project and the user, and without a time limit, to read it completely.
-pub(crate) fn open_alone(run: &str) -> Result<Opened, CliError> {
+pub(crate) fn open_alone(run: &str) -> Result<LocatedRun, CliError> {
     only_on_disk(run)?;
     let options = Options {
         now: None,
@@ -205,7 +206,7 @@ pub(crate) fn open_alone(run: &str) -> Result<Opened, CliError> {
     opened(locate(run)?, options)
 }
 
-fn opened(located: Located, options: Options) -> Result<Opened, CliError> {
+fn opened(located: Located, options: Options) -> Result<LocatedRun, CliError> {
     let options = Options {
         // SQLite keeps a whole value in memory while the value is copied. SQLite's memory limit cannot be raised later
         // in the process.
@@ -226,7 +227,7 @@ fn opened(located: Located, options: Options) -> Result<Opened, CliError> {
         false => dir.file_name().unwrap_or_default(),
     };
     let name = name.to_string_lossy().into_owned();
-    Ok(Opened {
+    Ok(LocatedRun {
         session,
         disk,
         dir,
@@ -290,7 +291,7 @@ pub(super) fn options(prose: Option<&Path>) -> Result<Options, CliError> {
     let mut around = Vec::new();
     let mut add = |scope: AgentScope, dir: &Path| -> Result<(), CliError> {
         let source = Disk::open_where(dir, agents_only).map_err(store)?;
-        around.push(Around {
+        around.push(AgentFolder {
             scope,
             source: Rc::new(source),
             prefix: String::new(),

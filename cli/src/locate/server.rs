@@ -15,7 +15,7 @@ pub(crate) use prosescope_core::model::schema::postgres_name as name;
 use prosescope_core::model::source::{Source, SourceError};
 use prosescope_core::model::text::is_plain_path;
 use prosescope_core::pages::session::{
-    Around, Filter, OneAgent, OpenError, Options, Order, Session, is_of_newest, list_page,
+    AgentFolder, Filter, ListOrder, OneAgent, OpenError, Options, Session, is_of_newest, list_page,
 };
 use prosescope_core::pages::upkeep::doctor::server::{RunSize, ServerFacts};
 use prosescope_core::pages::view::{RunList, RunSummary};
@@ -149,7 +149,7 @@ impl OnServer {
         let (address, keeper) = users(&self.address)?;
         Ok(Options {
             called: Some(self.name()),
-            around: vec![Around {
+            around: vec![AgentFolder {
                 scope: AgentScope::User,
                 source: Rc::new(PostgresSource::agents(&address, keeper)?),
                 prefix: String::new(),
@@ -243,7 +243,7 @@ const SOON: Duration = Duration::from_secs(1);
 pub(super) fn add_to(
     list: &mut RunList,
     filter: &Filter,
-    order: Order,
+    order: ListOrder,
     most: usize,
     notes: &mut Vec<String>,
 ) {
@@ -373,7 +373,7 @@ pub(crate) fn all() -> Result<(Address, Vec<(RunSummary, RunSize)>), CliError> {
         &source,
         &bounded(),
         &Filter::default(),
-        Order::default(),
+        ListOrder::default(),
         usize::MAX,
     );
     let runs = listed.runs.into_iter().map(|run| {

@@ -155,7 +155,8 @@ fn unlinked(run: &str, found: PathBuf) -> Result<PathBuf, CliError> {
     }
 }
 
-/// Returns everything known of one agent of a run that is being written. Reads neither other runs nor the rest of this run.
+/// Returns everything known of one agent of a run that is being written. Reads neither other runs nor the rest of this
+/// run.
 pub(crate) fn open_agent(target: &Target, name: &str) -> Result<OneAgent, CliError> {
     let beside = |path: &&Path| **path != target.dir.join("state.db");
     let alone = target.database.as_deref().filter(beside);

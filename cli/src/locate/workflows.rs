@@ -6,7 +6,7 @@ use crate::postgres::{Address, Listener, PostgresTables};
 use prosescope_core::model::schema::{WORKFLOWS_POSTGRES_SQL, WORKFLOWS_SQL};
 use prosescope_core::record::Fault;
 use prosescope_store::{WorkflowReader, WorkflowStore};
-use prosescope_workflow::{Rows, Tables};
+use prosescope_workflow::{Tables, WorkflowRows};
 
 use super::address;
 use crate::error::CliError;
@@ -17,43 +17,43 @@ pub(super) const FILE: &str = "workflows.db";
 
 /// The store of workflows.
 #[derive(Debug, Clone)]
-pub(crate) enum Kept {
+pub(crate) enum WorkflowPlace {
     /// In a SQLite file.
     Sqlite(PathBuf),
     /// In a database of a server.
     Postgres(Box<Address>),
 }
 
-impl Kept {
+impl WorkflowPlace {
     /// Parses the value of `--state`: `sqlite`, `postgres`, or the path to a database.
-    pub(crate) fn named(store: &str) -> Result<Kept, CliError> {
+    pub(crate) fn named(store: &str) -> Result<WorkflowPlace, CliError> {
         match store {
-            "sqlite" => Ok(Kept::Sqlite(prose_dir()?.join(FILE))),
-            "postgres" => Ok(Kept::Postgres(Box::new(address()?))),
+            "sqlite" => Ok(WorkflowPlace::Sqlite(prose_dir()?.join(FILE))),
+            "postgres" => Ok(WorkflowPlace::Postgres(Box::new(address()?))),
             "" => Err(CliError::usage("--state is empty")
                 .hint("write `sqlite`, `postgres` or the path to a database")),
             url if url.contains("://") => Err(CliError::usage(
                 "--state takes `postgres`, not an address, because an address may contain a password",
             )
             .hint("set OPENPROSE_POSTGRES_URL in .prose/.env or the environment")),
-            path => Ok(Kept::Sqlite(std::path::absolute(path)?)),
+            path => Ok(WorkflowPlace::Sqlite(std::path::absolute(path)?)),
         }
     }
 
     /// Returns whether the store may exist. A store on a server always counts as existing.
     pub(crate) fn is_there(&self) -> bool {
         match self {
-            Kept::Sqlite(path) => path.exists(),
-            Kept::Postgres(_) => true,
+            WorkflowPlace::Sqlite(path) => path.exists(),
+            WorkflowPlace::Postgres(_) => true,
         }
     }
 
     /// Opens the store for reading.
-    pub(crate) fn read(&self) -> Result<Box<dyn Rows>, CliError> {
+    pub(crate) fn read(&self) -> Result<Box<dyn WorkflowRows>, CliError> {
         match self {
-            Kept::Sqlite(path) if !path.exists() => Err(self.nothing()),
-            Kept::Sqlite(path) => Ok(Box::new(WorkflowReader::open(path)?)),
-            Kept::Postgres(address) => Ok(Box::new(PostgresTables::open(address)?)),
+            WorkflowPlace::Sqlite(path) if !path.exists() => Err(self.nothing()),
+            WorkflowPlace::Sqlite(path) => Ok(Box::new(WorkflowReader::open(path)?)),
+            WorkflowPlace::Postgres(address) => Ok(Box::new(PostgresTables::open(address)?)),
         }
     }
 
@@ -68,57 +68,57 @@ impl Kept {
     /// Opens an existing store for writing.
     pub(crate) fn open(&self) -> Result<Box<dyn Tables + Send>, Fault> {
         match self {
-            Kept::Sqlite(path) => Ok(Box::new(WorkflowStore::open(path)?)),
-            Kept::Postgres(address) => Ok(Box::new(PostgresTables::open(address)?)),
+            WorkflowPlace::Sqlite(path) => Ok(Box::new(WorkflowStore::open(path)?)),
+            WorkflowPlace::Postgres(address) => Ok(Box::new(PostgresTables::open(address)?)),
         }
     }
 
     /// Opens the store for writing, and creates a missing file.
     pub(crate) fn make(&self) -> Result<Box<dyn Tables + Send>, CliError> {
         match self {
-            Kept::Sqlite(path) if !path.exists() => self.set_up(),
-            Kept::Sqlite(_) | Kept::Postgres(_) => self.write(),
+            WorkflowPlace::Sqlite(path) if !path.exists() => self.set_up(),
+            WorkflowPlace::Sqlite(_) | WorkflowPlace::Postgres(_) => self.write(),
         }
     }
 
     /// Creates missing tables, and opens the store.
     pub(crate) fn set_up(&self) -> Result<Box<dyn Tables + Send>, CliError> {
         match self {
-            Kept::Sqlite(path) => Ok(Box::new(WorkflowStore::set_up(path)?)),
-            Kept::Postgres(address) => Ok(Box::new(PostgresTables::set_up(address)?)),
+            WorkflowPlace::Sqlite(path) => Ok(Box::new(WorkflowStore::set_up(path)?)),
+            WorkflowPlace::Postgres(address) => Ok(Box::new(PostgresTables::set_up(address)?)),
         }
     }
 
-    /// Returns whether `workflow events tail --follow` keeps its connection open. A database file is opened for each read, so
-    /// that no lock stays.
+    /// Returns whether `workflow events tail --follow` keeps its connection open. A database file is opened for each
+    /// read, so that no lock stays.
     pub(crate) fn stays_open(&self) -> bool {
-        matches!(self, Kept::Postgres(_))
+        matches!(self, WorkflowPlace::Postgres(_))
     }
 
     /// Returns a listener that notifies `workflow events tail --follow` of new events; `None` if the store sends no
     /// notifications.
     pub(crate) fn listener(&self) -> Option<Listener> {
         match self {
-            Kept::Sqlite(_) => None,
-            // A pooler in transaction mode refuses to listen. Without a listener, `workflow events tail --follow` reads at
-            // intervals.
-            Kept::Postgres(address) => Listener::open(address).ok(),
+            WorkflowPlace::Sqlite(_) => None,
+            // A pooler in transaction mode refuses to listen. Without a listener, `workflow events tail --follow` reads
+            // at intervals.
+            WorkflowPlace::Postgres(address) => Listener::open(address).ok(),
         }
     }
 
     /// Returns the SQL that creates the tables.
     pub(crate) fn sql(&self) -> &'static str {
         match self {
-            Kept::Sqlite(_) => WORKFLOWS_SQL,
-            Kept::Postgres(_) => WORKFLOWS_POSTGRES_SQL,
+            WorkflowPlace::Sqlite(_) => WORKFLOWS_SQL,
+            WorkflowPlace::Postgres(_) => WORKFLOWS_POSTGRES_SQL,
         }
     }
 
     /// Returns the name of the store for messages.
     pub(crate) fn name(&self) -> String {
         match self {
-            Kept::Sqlite(path) => from_here(path),
-            Kept::Postgres(address) => address.to_string(),
+            WorkflowPlace::Sqlite(path) => from_here(path),
+            WorkflowPlace::Postgres(address) => address.to_string(),
         }
     }
 

@@ -5,12 +5,12 @@ use prosescope_core::model::time::Stamp;
 use prosescope_core::pages::view::{
     AuditCheck, AuditRow, AuditStat, AuditTimeout, AuditView, GateWait, RunAudit,
 };
-use prosescope_core::read::gate::audit::Head;
+use prosescope_core::read::gate::audit::AuditHead;
 use prosescope_core::record::render::text::escape;
 
 use super::issues;
 use super::style::{BAD, BOLD, FAINT, OK, RESET, WAIT, of};
-use super::table::{Fit, Table};
+use super::table::{Fit, PrintedTable};
 
 /// Formats the audit log of one run.
 pub(crate) fn audit(view: &AuditView, width: usize) -> String {
@@ -69,7 +69,7 @@ pub(crate) fn audit_check(check: &AuditCheck, width: usize) -> String {
 
 /// Formats rows of a log.
 pub(super) fn rows(rows: &[AuditRow], width: usize) -> String {
-    let mut table = Table::new(&[
+    let mut table = PrintedTable::new(&[
         ("ID", Fit::Right),
         ("TIME", Fit::Fixed),
         ("GATE", Fit::Shrinks),
@@ -104,7 +104,7 @@ pub(crate) fn audit_timeouts(timeouts: &[AuditTimeout], width: usize) -> String 
     if timeouts.is_empty() {
         return "no gate timed out\n".to_owned();
     }
-    let mut table = Table::new(&[
+    let mut table = PrintedTable::new(&[
         ("RUN", Fit::Fixed),
         ("GATE", Fit::Shrinks),
         ("DEADLINE", Fit::Fixed),
@@ -128,7 +128,7 @@ pub(crate) fn audit_stats(stats: &[AuditStat], width: usize) -> String {
     if stats.is_empty() {
         return "no audit rows\n".to_owned();
     }
-    let mut table = Table::new(&[
+    let mut table = PrintedTable::new(&[
         ("EVENT", Fit::Fixed),
         ("COUNT", Fit::Right),
         ("PRINCIPALS", Fit::Right),
@@ -148,7 +148,7 @@ pub(crate) fn gate_waits(waits: &[GateWait], width: usize) -> String {
     if waits.is_empty() {
         return "no gate was decided\n".to_owned();
     }
-    let mut table = Table::new(&[
+    let mut table = PrintedTable::new(&[
         ("RUN", Fit::Fixed),
         ("GATE", Fit::Shrinks),
         ("DECISION", Fit::Fixed),
@@ -171,7 +171,7 @@ pub(crate) fn gate_waits(waits: &[GateWait], width: usize) -> String {
 }
 
 /// Formats the state of the hash chain, the reason for this state, and the head of the log.
-fn verdict(chain: &str, reason: &str, head: Option<&Head>) -> String {
+fn verdict(chain: &str, reason: &str, head: Option<&AuditHead>) -> String {
     let tone = match chain {
         "consistent" => OK,
         "broken" | "contradicted" | "gone" => BAD,

@@ -4,7 +4,7 @@ use prosescope_core::pages::upkeep::clean::{CleanPlan, CleanRun};
 use prosescope_core::record::render::text::escape;
 
 use super::style::{BOLD, FAINT, RESET, of, status};
-use super::table::{Fit, Table};
+use super::table::{Fit, PrintedTable};
 use super::{bytes, wrap};
 
 pub(crate) fn cleaned(plan: &CleanPlan, done: bool, width: usize) -> String {
@@ -70,7 +70,7 @@ fn section(out: &mut String, heading: &str, runs: &[CleanRun], width: usize) {
         return;
     }
     let _ = writeln!(out, "{BOLD}{heading}{RESET}");
-    let mut table = Table::new(&[
+    let mut table = PrintedTable::new(&[
         ("RUN", Fit::Fixed),
         ("STATUS", Fit::Fixed),
         ("QUIET FOR", Fit::Fixed),

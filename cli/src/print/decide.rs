@@ -3,14 +3,14 @@ use std::fmt::Write as _;
 use prosescope_core::model::shell::command;
 use prosescope_core::model::time::human_duration;
 use prosescope_core::pages::view::{GateDecided, GateTimedOut, acting, icon};
-use prosescope_core::read::gate::audit::Head;
+use prosescope_core::read::gate::audit::AuditHead;
 use prosescope_core::record::render::text::escape;
 
 use super::fact;
 use super::style::{BOLD, FAINT, RESET, WAIT, of};
 
 /// Formats the head of an audit log, as `--expect-head` takes it.
-pub(crate) fn head(head: &Head) -> String {
+pub(crate) fn head(head: &AuditHead) -> String {
     format!("{}:{}", head.count, head.hash)
 }
 
@@ -74,7 +74,7 @@ fn line(status: &str, gate: &str, run: &str) -> String {
     )
 }
 
-fn told_head(out: &mut String, last: Option<&Head>) {
+fn told_head(out: &mut String, last: Option<&AuditHead>) {
     let Some(last) = last else { return };
     let head = head(last);
     fact(out, "head", &head);

@@ -1,7 +1,7 @@
 use std::fmt::Write as _;
 
 use prosescope_core::pages::upkeep::doctor::server::ServerStatus;
-use prosescope_core::pages::upkeep::doctor::{Check, State};
+use prosescope_core::pages::upkeep::doctor::{CheckResult, DoctorCheck};
 use prosescope_core::record::render::text::escape;
 
 use super::style::{BAD, BOLD, FAINT, OK, RESET, WAIT};
@@ -9,13 +9,13 @@ use super::{bytes, wrap};
 use crate::locate;
 
 /// Formats checks: the result, the finding, and what to do.
-pub(crate) fn checks(checks: &[Check], width: usize) -> String {
+pub(crate) fn checks(checks: &[DoctorCheck], width: usize) -> String {
     let mut out = String::new();
     for check in checks {
         let (mark, tone) = match check.state {
-            State::Ok => ("✓", OK),
-            State::Warning => ("!", WAIT),
-            State::Error => ("✗", BAD),
+            CheckResult::Ok => ("✓", OK),
+            CheckResult::Warning => ("!", WAIT),
+            CheckResult::Error => ("✗", BAD),
         };
         let found = match &check.about {
             Some(what) => &format!("{what}: {}", check.found),

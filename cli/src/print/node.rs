@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use prosescope_core::pages::view::{
-    AnswerView, Excerpt, GivenName, NodeDetail, NodeWork, Seen, icon,
+    AnswerView, Excerpt, GivenName, NodeDetail, NodeWork, Received, icon,
 };
 use prosescope_core::record::render::text::escape;
 
@@ -96,10 +96,10 @@ fn work(out: &mut String, work: &NodeWork, width: usize) {
 
 fn given(out: &mut String, name: &GivenName, width: usize) {
     let (mark, tone) = match name.seen {
-        Seen::Same => ("✓", OK),
-        Seen::Replaced => ("–", WAIT),
-        Seen::Unknown => ("?", WAIT),
-        Seen::Nothing => ("·", FAINT),
+        Received::Same => ("✓", OK),
+        Received::Replaced => ("–", WAIT),
+        Received::Unknown => ("?", WAIT),
+        Received::Nothing => ("·", FAINT),
     };
     let place = name
         .binding

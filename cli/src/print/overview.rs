@@ -5,14 +5,14 @@ use prosescope_core::model::schema::POSTGRES_PREFIX;
 use prosescope_core::model::text::count;
 use prosescope_core::pages::session::SILENT;
 use prosescope_core::pages::view::{
-    AGAINST, ImportsView, IssuesView, Item, NodeRef, Overview, Part, RunList, RunSummary, Section,
-    icon, tone,
+    AGAINST, ImportsView, IssuesView, Item, NodeRef, Overview, RunList, RunPart, RunSummary,
+    Section, icon, tone,
 };
 use prosescope_core::record::render::text::escape;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::style::{BAD, BOLD, FAINT, RESET, WAIT, of, status};
-use super::table::{Fit, Table, cut, fit};
+use super::table::{Fit, PrintedTable, cut, fit};
 use super::{bytes, mark, more, run_line, section, wrap};
 
 /// Maximum number of issues that `show` prints; `--json` prints all.
@@ -184,14 +184,14 @@ fn facts(out: &mut String, view: &Overview, width: usize) {
     let counts = counts.map(|c| format!("{} {}", count(c.count.into()), c.status));
     let counts = match counts.collect::<Vec<_>>().join(", ") {
         some if !some.is_empty() => some,
-        _ if unread(Part::Statements) => "not read".to_owned(),
+        _ if unread(RunPart::Statements) => "not read".to_owned(),
         _ => "not recorded".to_owned(),
     };
     fact("statements", counts);
     fact(
         "values",
         match view.bindings {
-            0 if unread(Part::Bindings) => "not read".to_owned(),
+            0 if unread(RunPart::Bindings) => "not read".to_owned(),
             n => format!("{} ({})", count(n.into()), bytes(view.bindings_bytes)),
         },
     );
@@ -281,13 +281,13 @@ fn notes(out: &mut String, list: &RunList) {
 /// Returns the table of runs. `left_out` is the number of details that a narrow terminal leaves out, in this order: ids
 /// that differ from the name of the folder, the time of day, the duration, the day. The name of a run in PostgreSQL is
 /// never cut, so that people can copy it into a command.
-fn table_of(runs: &[RunSummary], left_out: u32) -> Table {
+fn table_of(runs: &[RunSummary], left_out: u32) -> PrintedTable {
     let (ids, time, took, day) = (left_out < 1, left_out < 2, left_out < 3, left_out < 4);
     let on_server = runs
         .iter()
         .filter(|run| run.name.starts_with(POSTGRES_PREFIX));
     let least = on_server.map(|run| run.name.width()).max().unwrap_or(22);
-    let mut table = Table::new(&[
+    let mut table = PrintedTable::new(&[
         ("STATUS", Fit::Fixed),
         (
             "RUN",
@@ -467,7 +467,7 @@ mod tests {
             plain(&out)
         };
         let lacking = Unread {
-            parts: Part::ALL.to_vec(),
+            parts: RunPart::ALL.to_vec(),
             ..Unread::default()
         };
         for (unread, statements, values) in [

@@ -5,8 +5,8 @@ use prosescope_core::record::render::text::escape;
 
 use super::style::{FAINT, RESET, of};
 
-/// Formats a program, one line for each of its lines: the number, the result as an icon, the text. A result that is more
-/// than completed, or less, is named behind the text.
+/// Formats a program, one line for each of its lines: the number, the result as an icon, the text. A result that is
+/// more than completed, or less, is named behind the text.
 pub(crate) fn program(view: &ProgramView) -> String {
     let mut out = String::new();
     if let Some(note) = &view.note {

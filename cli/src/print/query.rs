@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 
 use anstyle::Style;
 use prosescope_core::model::text::counted;
-use prosescope_core::pages::view::{Cell, QueryTable, QueryTables, QueryView};
+use prosescope_core::pages::view::{QueryTable, QueryTables, QueryView, ShownCell};
 use prosescope_core::record::render::text::escape;
 
 use super::style::{BOLD, FAINT, RESET};
-use super::table::{Fit, Table, fit, one_line};
+use super::table::{Fit, PrintedTable, fit, one_line};
 use super::{title, wrap};
 
 /// Maximum characters of a cell that are laid out, because no terminal is wider.
@@ -41,7 +41,7 @@ pub(crate) fn query(view: &QueryView, width: usize) -> String {
 }
 
 /// Lays out the first `shown` columns as a table.
-fn table(view: &QueryView, shown: usize) -> Table {
+fn table(view: &QueryView, shown: usize) -> PrintedTable {
     let is_number = |at: usize| {
         let mut cells = view.rows.iter().filter_map(|row| row.get(at));
         cells.all(|cell| matches!(cell.stored.as_str(), "integer" | "real" | "null"))
@@ -54,7 +54,7 @@ fn table(view: &QueryView, shown: usize) -> Table {
         })
         .collect();
     let names: Vec<(&str, Fit)> = columns.iter().map(|(n, fit)| (n.as_str(), *fit)).collect();
-    let mut table = Table::new(&names);
+    let mut table = PrintedTable::new(&names);
     for row in &view.rows {
         let cells = row
             .iter()
@@ -69,7 +69,7 @@ fn table(view: &QueryView, shown: usize) -> Table {
 }
 
 /// Formats a cell on one line. An empty text is printed as quotes, because a table leaves out empty columns.
-fn in_table(cell: &Cell) -> String {
+fn in_table(cell: &ShownCell) -> String {
     let start: String = cell.text.chars().take(CELL).collect();
     match (cell.stored.as_str(), one_line(&start)) {
         ("blob", hex) => format!("x'{hex}'"),
@@ -130,8 +130,8 @@ mod tests {
 
     use super::*;
 
-    fn cell(stored: &str, text: &str) -> Cell {
-        Cell {
+    fn cell(stored: &str, text: &str) -> ShownCell {
+        ShownCell {
             stored: stored.to_owned(),
             text: text.to_owned(),
             len: text.len() as u64,
@@ -139,7 +139,7 @@ mod tests {
         }
     }
 
-    fn view(names: &[&str], row: &[Cell]) -> QueryView {
+    fn view(names: &[&str], row: &[ShownCell]) -> QueryView {
         QueryView {
             columns: names
                 .iter()

@@ -8,7 +8,7 @@ use prosescope_core::record::render::text::escape;
 use unicode_width::UnicodeWidthStr;
 
 use super::style::{BOLD, FAINT, RESET, of, status};
-use super::table::{Fit, Table, fit};
+use super::table::{Fit, PrintedTable, fit};
 use super::{bytes, more, run_line, section, title, wrap};
 
 /// Maximum width of a printed line, even if the terminal is wider.
@@ -49,7 +49,7 @@ fn needs(out: &mut String, view: &ResumeView, width: usize) {
         return;
     }
     title(out, "What the rest needs");
-    let mut table = Table::new(&[
+    let mut table = PrintedTable::new(&[
         ("  NAME", Fit::Shrinks),
         ("FRAME", Fit::Fixed),
         ("SIZE", Fit::Right),

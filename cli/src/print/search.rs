@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use prosescope_core::pages::view::{Hit, HitKind, SearchView, SearchedRun};
+use prosescope_core::pages::view::{HitKind, SearchHit, SearchView, SearchedRun};
 use prosescope_core::record::render::text::escape;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -79,7 +79,7 @@ fn word(kind: HitKind) -> &'static str {
 }
 
 /// Formats a line with its match marked. A long line is cut around the match.
-fn line(out: &mut String, hit: &Hit, width: usize) {
+fn line(out: &mut String, hit: &SearchHit, width: usize) {
     let (from, to) = (hit.range.0 as usize, hit.range.1 as usize);
     let part = |from: usize, len: usize| -> String {
         let part: String = hit.text.chars().skip(from).take(len).collect();
@@ -144,11 +144,11 @@ mod tests {
     use super::*;
 
     fn shown(text: &str, range: (u32, u32), width: usize) -> String {
-        let hit = Hit {
+        let hit = SearchHit {
             text: text.to_owned(),
             text_line: 7,
             range,
-            ..Hit::default()
+            ..SearchHit::default()
         };
         let mut out = String::new();
         line(&mut out, &hit, width);

@@ -11,7 +11,7 @@ use prosescope_core::record::render::text::escape;
 
 use super::bytes;
 use super::style::{BOLD, FAINT, RESET};
-use super::table::{Fit, Table};
+use super::table::{Fit, PrintedTable};
 
 /// Maximum number of places of secrets that are printed; `--json` prints more.
 const LISTED: usize = 12;
@@ -56,7 +56,7 @@ pub(crate) fn shared(view: &RunShared, width: usize) -> String {
         rule.0 += of.count;
         rule.1.push(&of.place);
     }
-    let mut table = Table::new(&[
+    let mut table = PrintedTable::new(&[
         ("kind", Fit::Fixed),
         ("rule", Fit::Fixed),
         ("count", Fit::Right),

@@ -20,18 +20,18 @@ pub(crate) enum Fit {
 }
 
 /// A table with a header and rows of `(text, style)`. Texts are escaped, so that a cell cannot change the terminal.
-pub(crate) struct Table {
+pub(crate) struct PrintedTable {
     fits: Vec<Fit>,
     rows: Vec<Vec<(String, Style)>>,
 }
 
-impl Table {
-    pub(crate) fn new(columns: &[(&str, Fit)]) -> Table {
+impl PrintedTable {
+    pub(crate) fn new(columns: &[(&str, Fit)]) -> PrintedTable {
         let header = columns
             .iter()
             .map(|(name, _)| ((*name).to_owned(), super::style::FAINT))
             .collect();
-        Table {
+        PrintedTable {
             fits: columns.iter().map(|(_, fit)| *fit).collect(),
             rows: vec![header],
         }
@@ -165,13 +165,13 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
 mod tests {
     use super::*;
 
-    fn plain(table: &Table, width: usize) -> String {
+    fn plain(table: &PrintedTable, width: usize) -> String {
         anstream::adapter::strip_str(&table.print(width)).to_string()
     }
 
     #[test]
     fn columns_align_and_the_long_one_gives_way() {
-        let mut table = Table::new(&[
+        let mut table = PrintedTable::new(&[
             ("NAME", Fit::Shrinks),
             ("BYTES", Fit::Right),
             ("EMPTY", Fit::Fixed),
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn no_cell_breaks_out_of_its_row() {
-        let mut table = Table::new(&[("A", Fit::Fixed)]);
+        let mut table = PrintedTable::new(&[("A", Fit::Fixed)]);
         table.row(vec![("x\u{1b}[2J\ny".to_owned(), Style::new())]);
         assert_eq!(plain(&table, 80), "A\nx\\u{1b}[2J\\ny\n");
     }

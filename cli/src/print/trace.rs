@@ -33,7 +33,7 @@ pub(crate) fn trace(view: &TracePage, width: usize) -> String {
     let words = view.rows.iter().map(|row| status(&row.status).width());
     let word = words.max().unwrap_or(0).clamp(STATUS, STATUS_MOST);
     let room = width.saturating_sub(word + 2 + right).max(16);
-    let columns = Columns {
+    let columns = ColumnWidths {
         word,
         room,
         ids,
@@ -63,7 +63,7 @@ pub(crate) fn trace(view: &TracePage, width: usize) -> String {
 }
 
 /// The widths of the columns in characters.
-struct Columns {
+struct ColumnWidths {
     /// The width of the status.
     word: usize,
     /// The width of the statement with its notes.
@@ -76,8 +76,8 @@ struct Columns {
     width: usize,
 }
 
-fn print_row(out: &mut String, row: &TreeRow, columns: &Columns) {
-    let Columns {
+fn print_row(out: &mut String, row: &TreeRow, columns: &ColumnWidths) {
+    let ColumnWidths {
         word: most,
         room,
         ids,

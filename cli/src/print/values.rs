@@ -9,7 +9,7 @@ use prosescope_core::trace::scope::Outcome;
 
 use super::bytes;
 use super::style::{BAD, BOLD, FAINT, OK, RESET, WAIT};
-use super::table::{Fit, Table, fit, one_line};
+use super::table::{Fit, PrintedTable, fit, one_line};
 
 pub(crate) fn bindings(view: &BindingsPage, width: usize) -> String {
     let shown = view.from.saturating_add(view.rows.len() as u32);
@@ -20,7 +20,7 @@ pub(crate) fn bindings(view: &BindingsPage, width: usize) -> String {
     if view.rows.is_empty() {
         return "no values\n".to_owned();
     }
-    let mut table = Table::new(&[
+    let mut table = PrintedTable::new(&[
         ("NAME", Fit::Shrinks),
         ("FRAME", Fit::Fixed),
         ("KIND", Fit::Shrinks),

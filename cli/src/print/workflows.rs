@@ -2,10 +2,10 @@ use std::fmt::Write as _;
 
 use prosescope_core::model::shell::{command, option};
 use prosescope_core::record::render::text::escape;
-use prosescope_workflow::{Event, StuckRun, Turn, WorkflowList, WorkflowView};
+use prosescope_workflow::{StuckRun, Turn, WorkflowEvent, WorkflowList, WorkflowView};
 
 use super::style::{BAD, BOLD, FAINT, RESET, WAIT, of, status};
-use super::table::{Fit, Table};
+use super::table::{Fit, PrintedTable};
 use super::{fact, title, wrap};
 
 /// Maximum number of messages of a conversation that `workflow show` prints.
@@ -15,7 +15,7 @@ pub(crate) fn workflows(list: &WorkflowList, width: usize) -> String {
     if list.workflows.is_empty() {
         return "no workflows\n".to_owned();
     }
-    let mut table = Table::new(&[
+    let mut table = PrintedTable::new(&[
         // The id is never cut, because commands take it.
         ("workflow", Fit::Fixed),
         ("status", Fit::Fixed),
@@ -57,7 +57,7 @@ pub(crate) fn stuck(runs: &[StuckRun], silent: &str, width: usize) -> String {
     if runs.is_empty() {
         return format!("every running run gave a sign of life within {silent}\n");
     }
-    let mut table = Table::new(&[
+    let mut table = PrintedTable::new(&[
         ("run", Fit::Fixed),
         ("owner", Fit::Shrinks),
         ("heartbeat", Fit::Fixed),
@@ -214,7 +214,7 @@ fn one_run(out: &mut String, turn: &Turn, width: usize) {
 }
 
 /// Formats an event. A text of several lines stays on several lines.
-pub(crate) fn event(event: &Event) -> String {
+pub(crate) fn event(event: &WorkflowEvent) -> String {
     let tone = match event.kind.to_ascii_lowercase().as_str() {
         "error" => BAD,
         "warning" => WAIT,

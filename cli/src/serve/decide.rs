@@ -6,10 +6,10 @@
 //! | the `Origin` of this server's page | 403 |
 //! | the token of decisions in the header `x-prosescope-token`, once; the page has it in its `<meta name="prosescope-decide">` | 403 |
 //! | `Content-Type: application/json`, which no form of another page can send | 415 |
-//! | a body of at most 64 KB: [`Asked`] | 413, 422 |
+//! | a body of at most 64 KB: [`DecisionRequest`] | 413, 422 |
 //!
-//! The answer is that of `approve --json`. An error has the form of `--json`: 409 for a refusal by a rule, 404 for an unknown gate,
-//! 422 for a wrong request, else 500.
+//! The answer is that of `approve --json`. An error has the form of `--json`: 409 for a refusal by a rule, 404 for an
+//! unknown gate, 422 for a wrong request, else 500.
 
 use std::sync::Arc;
 
@@ -18,12 +18,12 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use prosescope_core::pages::view::CommandFailed;
-use prosescope_core::read::gate::seen::Seen;
-use prosescope_core::record::{DecideAsSeen, Decision, ResolveGate, Resolved};
-use prosescope_desk::protocol::Verdict;
+use prosescope_core::read::gate::seen::SeenGate;
+use prosescope_core::record::{DecideAsSeen, Decision, ResolveGate, ResolveResult};
+use prosescope_desk::protocol::GateDecision;
 use serde::{Deserialize, Serialize};
 
-use super::{Site, random, same};
+use super::{ViewSite, random, same};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::locate::Target;
@@ -47,18 +47,18 @@ pub(crate) struct Decider {
 /// A decision as the page requests it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct DecisionRequest {
     /// The run's id, as the page shows it.
     run: String,
     /// The gate's id.
     gate: String,
     /// Whether the gate is approved or rejected.
-    decision: Verdict,
+    decision: GateDecision,
     /// The comment, or the reason of a rejection.
     #[serde(default)]
     comment: Option<String>,
     /// The state of the gate on the page (`GateView::seen`).
-    seen: Seen,
+    seen: SeenGate,
 }
 
 impl Decider {
@@ -82,17 +82,17 @@ impl Decider {
     }
 
     /// Checks and records a decision. Reads the run again, because it may have changed since the page was loaded.
-    fn decide(&self, asked: Asked) -> Result<Resolved, CliError> {
+    fn decide(&self, asked: DecisionRequest) -> Result<ResolveResult, CliError> {
         let command = DecideAsSeen {
             run: asked.run,
             seen: asked.seen,
             resolve: ResolveGate {
                 gate: asked.gate,
                 decision: match asked.decision {
-                    Verdict::Approved => Decision::Approve {
+                    GateDecision::Approved => Decision::Approve {
                         comment: asked.comment,
                     },
-                    Verdict::Rejected => Decision::Reject {
+                    GateDecision::Rejected => Decision::Reject {
                         reason: asked.comment.unwrap_or_default(),
                     },
                 },
@@ -107,7 +107,7 @@ impl Decider {
 }
 
 /// Answers a request `POST /{token}/decide`.
-pub(super) async fn decide(State(site): State<Arc<Site>>, request: Request) -> Response {
+pub(super) async fn decide(State(site): State<Arc<ViewSite>>, request: Request) -> Response {
     let Some(decider) = site.decider.clone() else {
         return StatusCode::NOT_FOUND.into_response();
     };
@@ -123,8 +123,8 @@ pub(super) async fn decide(State(site): State<Arc<Site>>, request: Request) -> R
     // requests.
     let done = tokio::task::spawn_blocking(move || decider.decide(asked)).await;
     match done {
-        Ok(Ok(Resolved::Decided(done))) => json(StatusCode::OK, &done),
-        Ok(Ok(Resolved::TooLate(timed_out))) => json(StatusCode::CONFLICT, &timed_out),
+        Ok(Ok(ResolveResult::Decided(done))) => json(StatusCode::OK, &done),
+        Ok(Ok(ResolveResult::TooLate(timed_out))) => json(StatusCode::CONFLICT, &timed_out),
         Ok(Err(error)) => failed(&error),
         Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
     }
@@ -150,7 +150,7 @@ fn let_in(headers: &HeaderMap, token: &str) -> Result<(), StatusCode> {
 }
 
 /// Reads a body up to [`MOST`] bytes.
-async fn read(body: Body) -> Result<Asked, Response> {
+async fn read(body: Body) -> Result<DecisionRequest, Response> {
     let Ok(bytes) = to_bytes(body, MOST).await else {
         let what = format!("the decision is too long: at most {MOST} bytes are allowed\n");
         return Err((StatusCode::PAYLOAD_TOO_LARGE, what).into_response());

@@ -26,20 +26,20 @@ const IDLE: Duration = Duration::from_secs(600);
 pub(super) struct Desks {
     served: Arc<Served>,
     /// The desks by name, the most recently used last.
-    open: Mutex<Vec<(String, Sender<Question>)>>,
+    open: Mutex<Vec<(String, Sender<DeskQuestion>)>>,
 }
 
 /// An answer of a desk.
-pub(super) enum Answer {
+pub(super) enum DeskAnswer {
     /// The answer as JSON.
     Json(String),
     /// The bytes of a value, piece by piece. The last piece is an error if the value could not be read to its end.
     Bytes(mpsc::Receiver<io::Result<Vec<u8>>>),
 }
 
-struct Question {
+struct DeskQuestion {
     request: Request,
-    reply: oneshot::Sender<Result<Answer, Trouble>>,
+    reply: oneshot::Sender<Result<DeskAnswer, Trouble>>,
 }
 
 impl Desks {
@@ -52,15 +52,15 @@ impl Desks {
     }
 
     /// Sends a request to the desk with this name, and waits for the answer. Creates a missing desk.
-    pub(super) async fn ask(&self, name: &str, request: Request) -> Result<Answer, Trouble> {
+    pub(super) async fn ask(&self, name: &str, request: Request) -> Result<DeskAnswer, Trouble> {
         let (reply, answer) = oneshot::channel();
-        self.send(name, Question { request, reply });
+        self.send(name, DeskQuestion { request, reply });
         let ended =
             |_| Trouble::defect("the server dropped the request before the answer was complete");
         answer.await.map_err(ended)?
     }
 
-    fn send(&self, name: &str, question: Question) {
+    fn send(&self, name: &str, question: DeskQuestion) {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let known = open.iter().position(|(desk, _)| desk == name);
         let known = known.map(|at| open.remove(at).1);
@@ -83,7 +83,7 @@ impl Desks {
     }
 
     /// Starts the thread of a desk. The thread ends when the sender is dropped, or is unused for [`IDLE`].
-    fn desk(&self) -> Sender<Question> {
+    fn desk(&self) -> Sender<DeskQuestion> {
         let (sender, questions) = channel();
         let served = Arc::clone(&self.served);
         // The desk's thread gets the same stack size as the main thread of a command.
@@ -94,9 +94,9 @@ impl Desks {
     }
 }
 
-fn work(served: &Served, questions: &Receiver<Question>) {
+fn work(served: &Served, questions: &Receiver<DeskQuestion>) {
     let mut desk = Desk::new(now);
-    while let Ok(Question { request, reply }) = questions.recv_timeout(IDLE) {
+    while let Ok(DeskQuestion { request, reply }) = questions.recv_timeout(IDLE) {
         // The asker closed its connection, so the question is not answered.
         if reply.is_closed() {
             continue;
@@ -124,7 +124,7 @@ fn work(served: &Served, questions: &Receiver<Question>) {
                     let (pieces, body) = mpsc::channel(1);
                     // The channel has room for one piece, so sending this piece cannot fail.
                     let _ = pieces.try_send(Ok(bytes));
-                    Answer::Bytes(body)
+                    DeskAnswer::Bytes(body)
                 }));
             }
             request => {
@@ -132,7 +132,7 @@ fn work(served: &Served, questions: &Receiver<Question>) {
                     Request::OpenServed => Ok(Rc::new(served.look()) as Rc<dyn DeskSource>),
                     _ => Err(Trouble::defect("the page asked the server for dropped files, and a server has no dropped files")),
                 });
-                let _ = reply.send(answer.map(Answer::Json));
+                let _ = reply.send(answer.map(DeskAnswer::Json));
             }
         }
     }
@@ -143,13 +143,13 @@ fn download(
     desk: &mut Desk,
     place: &str,
     of: &ValueOf,
-    reply: oneshot::Sender<Result<Answer, Trouble>>,
+    reply: oneshot::Sender<Result<DeskAnswer, Trouble>>,
 ) {
     let (pieces, body) = mpsc::channel(2);
     let mut begin = Some((reply, body));
     let read = desk.download(place, of, &mut |piece| {
         if let Some((reply, body)) = begin.take()
-            && reply.send(Ok(Answer::Bytes(body))).is_err()
+            && reply.send(Ok(DeskAnswer::Bytes(body))).is_err()
         {
             return false;
         }
@@ -162,7 +162,7 @@ fn download(
             let _ = pieces.blocking_send(Err(io::Error::other(trouble.cause)));
             return;
         }
-        (Ok(()), Some((reply, body))) => reply.send(Ok(Answer::Bytes(body))),
+        (Ok(()), Some((reply, body))) => reply.send(Ok(DeskAnswer::Bytes(body))),
         (Err(trouble), Some((reply, _))) => reply.send(Err(trouble)),
     };
 }

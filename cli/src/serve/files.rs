@@ -1,5 +1,5 @@
-//! Combines the folders and databases that `prosescope view` serves into one source. Each new [`Listing`] reads them
-//! again.
+//! Combines the folders and databases that `prosescope view` serves into one source. Each new [`ServedListing`] reads
+//! them again.
 
 use std::cell::RefCell;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -13,36 +13,36 @@ use prosescope_core::model::issue::Issue;
 use prosescope_core::model::source::{FileEntry, Source, SourceError};
 use prosescope_core::read::sqlite::Rebuild;
 use prosescope_desk::DeskSource;
-use prosescope_desk::protocol::Shared;
+use prosescope_desk::protocol::SharedRemarks;
 use prosescope_share::file::Shareable;
-use prosescope_share::manifest::Verified;
+use prosescope_share::manifest::ManifestCheck;
 use prosescope_share::pack::{Databases, ShareError};
-use prosescope_share::wishes::Known;
-use prosescope_store::{Claim, Disk, unpacked_copy};
-use prosescope_workflow::Rows;
+use prosescope_share::wishes::LocalSecret;
+use prosescope_store::{Disk, Releaser, unpacked_copy};
+use prosescope_workflow::WorkflowRows;
 
 use crate::commands::known_secrets;
 
 /// Returns whether the file at a path below a root is served. For a folder, whose path ends in `/`, returns whether the
 /// folder may contain served files.
-pub(crate) type Wanted = Box<dyn Fn(&str) -> bool + Send + Sync>;
+pub(crate) type ServedFilter = Box<dyn Fn(&str) -> bool + Send + Sync>;
 
 /// The served files below one or more roots. Every listing reads the roots again.
 pub(crate) struct Served {
     label: String,
-    roots: Vec<Root>,
+    roots: Vec<ServedRoot>,
 }
 
 /// A folder, or a database with its SQLite sidecar files.
-struct Root {
+struct ServedRoot {
     path: PathBuf,
     /// The prefix of this root's paths in the source: empty, or ending in `/`.
     prefix: String,
-    wanted: Wanted,
+    wanted: ServedFilter,
 }
 
 /// A source with the served files as they were when they were listed.
-pub(super) struct Listing {
+pub(super) struct ServedListing {
     label: String,
     /// The paths of all roots.
     roots: Vec<PathBuf>,
@@ -50,23 +50,23 @@ pub(super) struct Listing {
     disks: Vec<(String, Disk)>,
     files: Vec<FileEntry>,
     /// The place and the state of each file in `files`, in the same order.
-    found: Vec<Found>,
+    found: Vec<ListedFile>,
     issues: Vec<Issue>,
     fault: RefCell<Option<SourceError>>,
     /// The claims on opened databases, with their paths. Dropping a claim closes the database.
-    lent: RefCell<Vec<(String, Claim)>>,
+    lent: RefCell<Vec<(String, Releaser)>>,
 }
 
 /// The place of a file, and its state in the listing.
-struct Found {
+struct ListedFile {
     disk: usize,
     path: String,
-    state: State,
+    state: FileState,
     version: String,
 }
 
 /// The length of a file, and the time of its last change.
-type State = (u64, SystemTime);
+type FileState = (u64, SystemTime);
 
 impl Served {
     /// Creates an empty set of served files with a label.
@@ -86,8 +86,8 @@ impl Served {
     }
 
     /// Adds a file, or the wanted files of a folder, below `prefix` (empty, or ending in `/`).
-    pub(crate) fn add(&mut self, path: PathBuf, prefix: &str, wanted: Wanted) {
-        self.roots.push(Root {
+    pub(crate) fn add(&mut self, path: PathBuf, prefix: &str, wanted: ServedFilter) {
+        self.roots.push(ServedRoot {
             path,
             prefix: prefix.to_owned(),
             wanted,
@@ -95,11 +95,11 @@ impl Served {
     }
 
     /// Lists the files again. A missing root has no files, and may appear later.
-    pub(super) fn look(&self) -> Listing {
+    pub(super) fn look(&self) -> ServedListing {
         let now = SystemTime::now();
         let mut issues = Vec::new();
         let mut disks = Vec::new();
-        let mut all: Vec<(FileEntry, Found)> = Vec::new();
+        let mut all: Vec<(FileEntry, ListedFile)> = Vec::new();
         for root in &self.roots {
             let Ok(disk) = Disk::open_where(&root.path, &root.wanted) else {
                 continue;
@@ -110,7 +110,7 @@ impl Served {
                 let Ok(state) = held.state(&file.path) else {
                     continue;
                 };
-                let found = Found {
+                let found = ListedFile {
                     disk: disks.len(),
                     path: file.path.clone(),
                     state,
@@ -139,7 +139,7 @@ impl Served {
         all.sort_by(|a, b| a.0.path.cmp(&b.0.path));
         all.dedup_by(|a, b| a.0.path == b.0.path);
         let (files, found) = all.into_iter().unzip();
-        Listing {
+        ServedListing {
             label: self.label.clone(),
             roots: self.roots.iter().map(|root| root.path.clone()).collect(),
             disks,
@@ -152,7 +152,7 @@ impl Served {
     }
 }
 
-impl Listing {
+impl ServedListing {
     /// Returns a name for the state of all files: a hash of their paths, lengths and times of change.
     pub(super) fn state(&self) -> String {
         let mut state = DefaultHasher::new();
@@ -162,7 +162,7 @@ impl Listing {
         format!("{:016x}", state.finish())
     }
 
-    fn found(&self, path: &str) -> Option<(&Found, &Disk)> {
+    fn found(&self, path: &str) -> Option<(&ListedFile, &Disk)> {
         let at = self.files.binary_search_by(|f| f.path.as_str().cmp(path));
         let found = self.found.get(at.ok()?)?;
         let (_, disk) = self.disks.get(found.disk)?;
@@ -174,7 +174,7 @@ impl Listing {
     fn ask<T>(
         &self,
         path: &str,
-        ask: impl FnOnce(&Found, &Disk) -> Result<T, SourceError>,
+        ask: impl FnOnce(&ListedFile, &Disk) -> Result<T, SourceError>,
     ) -> Result<T, SourceError> {
         let not_found = || SourceError::NotFound(path.to_owned());
         let (found, disk) = self.found(path).ok_or_else(not_found)?;
@@ -204,7 +204,7 @@ impl Listing {
     }
 }
 
-impl Source for Listing {
+impl Source for ServedListing {
     fn label(&self) -> String {
         self.label.clone()
     }
@@ -225,8 +225,8 @@ impl Source for Listing {
         })
     }
 
-    /// Opens a database, which may have changed since the listing. SQLite's locks keep each read consistent, and the next listing
-    /// has another state.
+    /// Opens a database, which may have changed since the listing. SQLite's locks keep each read consistent, and the
+    /// next listing has another state.
     fn database(&self, path: &str, limits: &Limits) -> Result<Box<dyn Database>, SourceError> {
         let lent = self.ask(path, |found, disk| disk.lent(&found.path, limits))?;
         self.lent.borrow_mut().push((path.to_owned(), lent.claim()));
@@ -261,7 +261,7 @@ impl Source for Listing {
     }
 }
 
-impl Shareable for Listing {
+impl Shareable for ServedListing {
     fn databases(&self) -> Result<Box<dyn Databases + '_>, ShareError> {
         let disks = self.disks.iter().map(|(_, disk)| disk.databases());
         Ok(Box::new(OfDisks {
@@ -270,7 +270,7 @@ impl Shareable for Listing {
         }))
     }
 
-    fn known(&self) -> Vec<Known> {
+    fn known(&self) -> Vec<LocalSecret> {
         known_secrets(self.roots.iter())
     }
 
@@ -281,7 +281,7 @@ impl Shareable for Listing {
 
 /// The databases of the served files. Each database belongs to a disk.
 struct OfDisks<'a> {
-    listing: &'a Listing,
+    listing: &'a ServedListing,
     disks: Vec<Box<dyn Databases + 'a>>,
 }
 
@@ -311,15 +311,15 @@ impl Databases for OfDisks<'_> {
     }
 }
 
-impl DeskSource for Listing {
+impl DeskSource for ServedListing {
     fn version(&self, path: &str) -> &str {
         self.found(path).map_or("", |(found, _)| &found.version)
     }
 
-    fn workflows(&self, path: &str, limits: &Limits) -> Result<Box<dyn Rows>, SourceError> {
+    fn workflows(&self, path: &str, limits: &Limits) -> Result<Box<dyn WorkflowRows>, SourceError> {
         self.ask(path, |found, disk| {
             let tables = disk.workflows(&found.path, limits)?;
-            Ok(Box::new(tables) as Box<dyn Rows>)
+            Ok(Box::new(tables) as Box<dyn WorkflowRows>)
         })
     }
 
@@ -338,14 +338,14 @@ impl DeskSource for Listing {
         self.fault.take()
     }
 
-    fn shared(&self) -> Option<Shared> {
+    fn shared(&self) -> Option<SharedRemarks> {
         let all = self.disks.iter().filter_map(|(_, disk)| disk.verified());
-        let words: Vec<String> = all.clone().map(Verified::words).collect();
+        let words: Vec<String> = all.clone().map(ManifestCheck::words).collect();
         let words = words.join(" ");
-        (!words.trim().is_empty()).then(|| Shared {
+        (!words.trim().is_empty()).then(|| SharedRemarks {
             changed: all.clone().any(|verified| !verified.changed().is_empty()),
             words,
-            ..Shared::default()
+            ..SharedRemarks::default()
         })
     }
 }
@@ -354,9 +354,9 @@ impl DeskSource for Listing {
 /// usual disks. On a memory card, a step is 2 s, and a second write in the same step may be missed.
 const STEP: Duration = Duration::from_millis(50);
 
-/// Returns a name for the state of a file: length and time of change. A file that was just written gets a temporary name, because
-/// another write within the same clock step would not change the state.
-fn version((len, changed): State, now: SystemTime) -> String {
+/// Returns a name for the state of a file: length and time of change. A file that was just written gets a temporary
+/// name, because another write within the same clock step would not change the state.
+fn version((len, changed): FileState, now: SystemTime) -> String {
     let is_new = now.duration_since(changed).is_ok_and(|since| since < STEP);
     let changed = changed
         .duration_since(UNIX_EPOCH)
@@ -419,7 +419,7 @@ mod tests {
         settle(&path, 60);
         let served = served(dir.path());
         let before = served.look();
-        let read = |listing: &Listing| listing.read("r/state.md", 0, 2);
+        let read = |listing: &ServedListing| listing.read("r/state.md", 0, 2);
         let changed = Err(SourceError::Changed("r/state.md".to_owned()));
         assert_eq!(read(&before).unwrap(), b"on");
         assert_eq!(served.look().state(), before.state(), "nothing changed");

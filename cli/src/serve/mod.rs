@@ -1,8 +1,9 @@
-//! The local server of `prosescope view`: the viewer's page, the answers to its questions, and notifications of changes.
+//! The local server of `prosescope view`: the viewer's page, the answers to its questions, and notifications of
+//! changes.
 //!
-//! The server listens on 127.0.0.1 only. Every path begins with a random token. Requests with another `Host`, or from a page of
-//! another origin, are rejected, so that a foreign page cannot read a run through DNS rebinding. Like the commands, the server
-//! leaves no files or locks beside the files that it reads.
+//! The server listens on 127.0.0.1 only. Every path begins with a random token. Requests with another `Host`, or from a
+//! page of another origin, are rejected, so that a foreign page cannot read a run through DNS rebinding. Like the
+//! commands, the server leaves no files or locks beside the files that it reads.
 //!
 //! | request | answer |
 //! |---|---|
@@ -40,7 +41,7 @@ use crate::error::CliError;
 use crate::exit::Exit;
 
 pub(crate) use decide::Decider;
-use desks::{Answer, Desks};
+use desks::{DeskAnswer, Desks};
 pub(crate) use files::Served;
 
 /// The viewer's HTML page in this binary. Empty in a build without the viewer (see build.rs).
@@ -49,7 +50,8 @@ const VIEWER: &str = include_str!(concat!(env!("OUT_DIR"), "/viewer.html"));
 /// Time after which a connection with an incomplete request is closed.
 const IDLE: Duration = Duration::from_secs(30);
 
-/// Interval between two listings of the files. A file system watcher would miss changes in network and container folders.
+/// Interval between two listings of the files. A file system watcher would miss changes in network and container
+/// folders.
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// Length of the pause after a slow listing: this multiple of the listing's duration, but at most [`LONGEST`].
@@ -77,7 +79,7 @@ pub(crate) fn viewer() -> Result<&'static str, CliError> {
     }
 }
 
-struct Site {
+struct ViewSite {
     token: String,
     served: Arc<Served>,
     desks: Desks,
@@ -89,11 +91,11 @@ struct Site {
     policy: header::HeaderValue,
 }
 
-impl Site {
-    fn new(token: String, served: Served, viewer: &str) -> Site {
+impl ViewSite {
+    fn new(token: String, served: Served, viewer: &str) -> ViewSite {
         let page = served_page(viewer);
         let served = Arc::new(served);
-        Site {
+        ViewSite {
             policy: policy(&page),
             token,
             desks: Desks::new(Arc::clone(&served)),
@@ -104,8 +106,8 @@ impl Site {
     }
 
     /// Allows the page to decide gates.
-    fn deciding(self, decider: Decider) -> Site {
-        Site {
+    fn deciding(self, decider: Decider) -> ViewSite {
+        ViewSite {
             page: self.page.replacen(YES, &[YES, &decider.meta()].concat(), 1),
             decider: Some(Arc::new(decider)),
             ..self
@@ -114,20 +116,20 @@ impl Site {
 }
 
 /// A server that listens, but does not serve yet.
-pub(crate) struct Server {
+pub(crate) struct ViewServer {
     listener: std::net::TcpListener,
-    site: Arc<Site>,
+    site: Arc<ViewSite>,
     /// The page's address, with its token.
     pub(crate) address: String,
 }
 
-impl Server {
+impl ViewServer {
     /// Listens on `port` of 127.0.0.1; 0 means any free port.
     pub(crate) fn listen(
         served: Served,
         port: u16,
         decider: Option<Decider>,
-    ) -> Result<Server, CliError> {
+    ) -> Result<ViewServer, CliError> {
         let viewer = viewer()?;
         let token = random()?;
         let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(|e| {
@@ -136,12 +138,12 @@ impl Server {
         })?;
         let at: SocketAddr = listener.local_addr()?;
         let address = format!("http://{at}/{token}/");
-        let site = Site::new(token, served, viewer);
+        let site = ViewSite::new(token, served, viewer);
         let site = match decider {
             Some(decider) => site.deciding(decider),
             None => site,
         };
-        Ok(Server {
+        Ok(ViewServer {
             listener,
             site: Arc::new(site),
             address,
@@ -172,7 +174,7 @@ fn random() -> Result<String, CliError> {
     Ok(random.iter().map(|b| format!("{b:02x}")).collect())
 }
 
-fn app(site: Arc<Site>) -> Router {
+fn app(site: Arc<ViewSite>) -> Router {
     let mut app = Router::new()
         .route("/{token}/", get(page))
         .route("/{token}/desk/{name}", post(ask))
@@ -231,7 +233,7 @@ fn served_page(viewer: &str) -> String {
 }
 
 /// Rejects requests without the token, with a foreign `Host`, or from another page.
-async fn guard(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
+async fn guard(State(site): State<Arc<ViewSite>>, request: Request, next: Next) -> Response {
     let hosts = request.headers().get_all(header::HOST).iter();
     let authority = request.uri().authority().map(Authority::as_str);
     let host = named_host(hosts.map(|host| host.to_str().ok()), authority).unwrap_or_default();
@@ -272,7 +274,8 @@ async fn guard(State(site): State<Arc<Site>>, request: Request, next: Next) -> R
     response
 }
 
-/// Returns whether a request comes from a page of this server, or from no page. Browsers send an `Origin` with each `POST`.
+/// Returns whether a request comes from a page of this server, or from no page. Browsers send an `Origin` with each
+/// `POST`.
 fn is_of(headers: &HeaderMap, host: &str) -> bool {
     let mut origins = headers.get_all(header::ORIGIN).iter();
     origins.all(|origin| {
@@ -286,7 +289,7 @@ fn same(a: &str, b: &str) -> bool {
     a.as_bytes().ct_eq(b.as_bytes()).into()
 }
 
-async fn page(State(site): State<Arc<Site>>) -> Response {
+async fn page(State(site): State<Arc<ViewSite>>) -> Response {
     let html = header::HeaderValue::from_static("text/html; charset=utf-8");
     (
         [
@@ -299,7 +302,7 @@ async fn page(State(site): State<Arc<Site>>) -> Response {
 }
 
 async fn ask(
-    State(site): State<Arc<Site>>,
+    State(site): State<Arc<ViewSite>>,
     Path((_, name)): Path<(String, String)>,
     question: String,
 ) -> Response {
@@ -311,8 +314,8 @@ async fn ask(
     };
     let json = [(header::CONTENT_TYPE, "application/json")];
     match answer {
-        Ok(Answer::Json(answer)) => (json, answer).into_response(),
-        Ok(Answer::Bytes(pieces)) => {
+        Ok(DeskAnswer::Json(answer)) => (json, answer).into_response(),
+        Ok(DeskAnswer::Bytes(pieces)) => {
             let pieces = stream::unfold(pieces, |mut pieces| async {
                 pieces.recv().await.map(|piece| (piece, pieces))
             });
@@ -328,7 +331,7 @@ async fn ask(
 }
 
 /// Lists the files while a page listens, and sends their state after each change.
-async fn changes(State(site): State<Arc<Site>>) -> Response {
+async fn changes(State(site): State<Arc<ViewSite>>) -> Response {
     let told: Option<String> = None;
     let begin = (site, told, Duration::ZERO);
     let events = stream::unfold(begin, |(site, told, mut pause)| async move {
@@ -379,7 +382,7 @@ mod tests {
     }
 
     /// Serves a site on another thread during the test.
-    fn serving(site: Site, idle: Duration) -> SocketAddr {
+    fn serving(site: ViewSite, idle: Duration) -> SocketAddr {
         let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         listener.set_nonblocking(true).unwrap();
         let at = listener.local_addr().unwrap();
@@ -397,7 +400,7 @@ mod tests {
 
     #[test]
     fn a_connection_that_asks_nothing_is_closed() {
-        let site = Site::new("t".to_owned(), Served::new("a run"), "");
+        let site = ViewSite::new("t".to_owned(), Served::new("a run"), "");
         let at = serving(site, Duration::from_millis(50));
         let whole = "GET /t/ HTTP/1.1\r\nHost: localhost\r\n\r\n";
         // The first client sends nothing, the second sends a part of a request, and the third sends one whole request.
@@ -411,7 +414,7 @@ mod tests {
     /// check one header while another program uses the other.
     #[test]
     fn a_request_that_names_two_hosts_is_refused() {
-        let site = Site::new("t".to_owned(), Served::new("a run"), "");
+        let site = ViewSite::new("t".to_owned(), Served::new("a run"), "");
         let at = serving(site, Duration::from_millis(50));
         for (target, headers, status) in [
             ("/t/", "Host: localhost\r\n", "200"),
@@ -436,7 +439,7 @@ mod tests {
 
     #[test]
     fn a_question_that_is_too_long_is_refused_by_its_head() {
-        let site = Site::new("t".to_owned(), Served::new("a run"), "");
+        let site = ViewSite::new("t".to_owned(), Served::new("a run"), "");
         let at = serving(site, IDLE);
         let head =
             "POST /t/desk/1 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10000000000\r\n\r\n";
@@ -447,7 +450,7 @@ mod tests {
     #[test]
     fn the_page_is_held_to_its_policy_by_a_header_too() {
         let page = "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; connect-src 'none'\">";
-        let site = Site::new("t".to_owned(), Served::new("a run"), page);
+        let site = ViewSite::new("t".to_owned(), Served::new("a run"), page);
         let at = serving(site, Duration::from_millis(50));
         for (path, expected) in [
             (
@@ -481,7 +484,8 @@ mod tests {
         (head.to_owned(), body.to_owned())
     }
 
-    /// Writes a file with a time of a minute ago, because a file that was just written changes its state a moment later.
+    /// Writes a file with a time of a minute ago, because a file that was just written changes its state a moment
+    /// later.
     fn write(path: &std::path::Path, text: &str) {
         std::fs::write(path, text).unwrap();
         let earlier = std::time::SystemTime::now() - Duration::from_secs(60);
@@ -501,7 +505,7 @@ mod tests {
     #[test]
     fn a_page_asks_its_own_desk_and_other_pages_ask_nothing() {
         let (dir, served) = run();
-        let site = Site::new("t".to_owned(), served, "");
+        let site = ViewSite::new("t".to_owned(), served, "");
         let at = serving(site, Duration::from_millis(50));
         let own = format!("Origin: http://{at}\r\n");
         let (head, opened) = asked(at, "1", "\"open_served\"", &own);
@@ -548,7 +552,7 @@ mod tests {
         let (dir, served) = run();
         let long = (9 << 20) + 7;
         std::fs::write(dir.path().join("big.txt"), "x".repeat(long)).unwrap();
-        let site = Site::new("t".to_owned(), served, "");
+        let site = ViewSite::new("t".to_owned(), served, "");
         let at = serving(site, Duration::from_millis(50));
         let question = r#"{"download":{"place":"","of":{"file":"big.txt"}}}"#;
         let (head, body) = asked(at, "1", question, "");
@@ -560,7 +564,7 @@ mod tests {
     fn a_change_is_said_to_whoever_listens() {
         use std::io::{BufRead, BufReader, Write};
         let (dir, served) = run();
-        let site = Site::new("t".to_owned(), served, "");
+        let site = ViewSite::new("t".to_owned(), served, "");
         let at = serving(site, IDLE);
         let mut stream = std::net::TcpStream::connect(at).unwrap();
         let patience = Some(PATIENCE);

@@ -78,7 +78,7 @@ pub enum ValueAt {
         /// The value's length in bytes; `None` if the value is NULL.
         len: Option<u64>,
         /// The storage type of the value's cell.
-        stored: Stored,
+        stored: StoredType,
     },
     /// A part of a file of the run: from `start` to the end.
     File {
@@ -96,7 +96,7 @@ pub enum ValueAt {
 
 /// The storage type of a cell, which may differ from its column's declared type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stored {
+pub enum StoredType {
     /// NULL.
     Null,
     /// A whole number.
@@ -109,15 +109,15 @@ pub enum Stored {
     Blob,
 }
 
-impl Stored {
+impl StoredType {
     /// Returns the type's name as SQLite's `typeof` returns it.
     pub fn word(self) -> &'static str {
         match self {
-            Stored::Null => "null",
-            Stored::Integer => "integer",
-            Stored::Real => "real",
-            Stored::Text => "text",
-            Stored::Blob => "blob",
+            StoredType::Null => "null",
+            StoredType::Integer => "integer",
+            StoredType::Real => "real",
+            StoredType::Text => "text",
+            StoredType::Blob => "blob",
         }
     }
 }

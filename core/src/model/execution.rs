@@ -33,7 +33,7 @@ pub struct Execution {
 /// A state that an execution had. Only a store that updates rows in place keeps states apart from the rows: the table
 /// `x_events` in PostgreSQL (errata P3).
 #[derive(Debug, Clone, PartialEq)]
-pub struct Event {
+pub struct ExecutionState {
     /// The event's place in the order of all events of the run.
     pub order: i64,
     /// The row that the append-only dialect has for the event. Its id is the execution's; it has no text.
@@ -95,7 +95,7 @@ pub struct Meta {
     pub in_place: bool,
 }
 
-impl Event {
+impl ExecutionState {
     /// Returns an event of an execution, with the time as the append-only dialect records it: of a beginning or an end.
     pub(crate) fn new(
         order: i64,
@@ -104,7 +104,7 @@ impl Event {
         at: Option<Stamp>,
         error: Option<Text>,
         meta: Option<Arc<Meta>>,
-    ) -> Event {
+    ) -> ExecutionState {
         let ends = status.is_terminal() || status == Status::Iteration;
         let (started, completed) = if ends { (None, at) } else { (at, None) };
         let row = Execution {
@@ -118,7 +118,7 @@ impl Event {
             error,
             meta,
         };
-        Event { order, row }
+        ExecutionState { order, row }
     }
 }
 

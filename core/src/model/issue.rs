@@ -154,11 +154,11 @@ pub struct Issues {
     /// The most issues that are listed for each kind.
     most: usize,
     list: Vec<Issue>,
-    kinds: BTreeMap<Kind, (Severity, Option<String>, usize)>,
+    kinds: BTreeMap<IssueKind, (Severity, Option<String>, usize)>,
 }
 
 /// The rule, table and column of an issue.
-type Kind = (String, Option<String>, Option<String>);
+type IssueKind = (String, Option<String>, Option<String>);
 
 impl Default for Issues {
     fn default() -> Issues {

@@ -28,16 +28,16 @@ pub mod timeout;
 pub(crate) mod words;
 
 pub use agent::{Agent, AgentScope, Segment};
-pub use binding::{Binding, BindingKind, Stored, ValueAt};
+pub use binding::{Binding, BindingKind, StoredType, ValueAt};
 pub use compact_log::{CompactLog, LogEvent, LogLine, RunHead};
-pub use execution::{Event, Execution, Meta};
+pub use execution::{Execution, ExecutionState, Meta};
 pub use gate::{AuditEvent, AuditKind, Gate, GateRecord, GateStatus, visit};
-pub use run::{Dialect, FolderForm, Form, Import, Program, Recorded, Run};
+pub use run::{Dialect, FolderForm, Form, Import, Program, RecordedStatus, Run};
 pub use state_file::{
     Annotation, CallFrame, IndexedAgent, IndexedBinding, LoopState, ParallelState, StateFile,
     TraceLine,
 };
 pub use status::{RunStatus, Status};
-pub use table::{Cell, ColumnInfo, FileInfo, TableInfo, TableRows};
+pub use table::{ColumnInfo, FileInfo, ShownCell, TableInfo, TableRows};
 
 pub use crate::model::text::Text;

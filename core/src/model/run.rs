@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Agent, AuditEvent, Binding, CompactLog, Event, Execution, FileInfo, Gate, GateRecord,
+    Agent, AuditEvent, Binding, CompactLog, Execution, ExecutionState, FileInfo, Gate, GateRecord,
     RunStatus, StateFile, TableInfo, Text,
 };
 use crate::model::issue::Issue;
@@ -31,7 +31,7 @@ pub struct Run {
     /// The rows of `execution`, in order of id.
     pub executions: Vec<Execution>,
     /// The states of executions that the store keeps apart from the rows, in order of the execution's id, then of time.
-    pub events: Vec<Event>,
+    pub events: Vec<ExecutionState>,
     /// Whether the run is a folder with a log of events, even an empty one. If so, only that log records what ran.
     pub keeps_events: bool,
     /// All bindings, root and scoped, in the store's order.
@@ -54,7 +54,7 @@ pub struct Run {
     /// one.
     pub sealed: Option<Text>,
     /// The run's status in other files of the folder: run.json, receipts.jsonl.
-    pub recorded: Vec<Recorded>,
+    pub recorded: Vec<RecordedStatus>,
     /// Facts about the run that have no field of their own: keys and values of run.json.
     pub facts: Vec<(Text, Text)>,
     /// The tables of the database, including those that OpenProse does not define.
@@ -81,7 +81,7 @@ impl Run {
     }
 
     /// Returns the states of an execution that the store keeps apart from the rows, in order.
-    pub fn events_of(&self, execution: i64) -> &[Event] {
+    pub fn events_of(&self, execution: i64) -> &[ExecutionState] {
         let first = self
             .events
             .partition_point(|event| event.row.id < execution);
@@ -99,7 +99,7 @@ impl Run {
 
 /// The run's status as one file of the folder records it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Recorded {
+pub struct RecordedStatus {
     /// The name of the file, such as `run.json`.
     pub file: Text,
     /// The recorded status.

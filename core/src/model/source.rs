@@ -105,8 +105,8 @@ pub trait Source {
     fn read(&self, path: &str, offset: u64, len: usize) -> Result<Vec<u8>, SourceError>;
 
     /// Opens a database read-only, bounded by `limits`. The file and its folder stay unchanged, byte for byte. For a
-    /// SQLite file, the shell opens a connection and passes it to [`crate::read::sqlite::Sqlite::of_source`]. A store of many
-    /// runs returns a reader that sees only the rows of the run at this path.
+    /// SQLite file, the shell opens a connection and passes it to [`crate::read::sqlite::Sqlite::of_source`]. A store
+    /// of many runs returns a reader that sees only the rows of the run at this path.
     ///
     /// # Errors
     /// If the database cannot be opened without writing; the error contains the next step.
@@ -206,8 +206,8 @@ pub fn is_listed(folder: &str) -> bool {
     !LEFT_OUT.contains(&name) || (name != ".git" && parts.any(|part| RUN_PARTS.contains(&part)))
 }
 
-/// Returns whether a folder belongs to a run that is being removed ([`crate::pages::upkeep::clean`]). Such a folder is not
-/// listed.
+/// Returns whether a folder belongs to a run that is being removed ([`crate::pages::upkeep::clean`]). Such a folder is
+/// not listed.
 fn is_trash(folder: &str) -> bool {
     let name = folder.trim_end_matches('/').rsplit('/').next();
     name.is_some_and(|name| name.starts_with(TRASH))

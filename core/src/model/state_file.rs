@@ -1,8 +1,8 @@
 use super::{AgentScope, RunStatus, Text};
 use crate::model::time::Stamp;
 
-/// A decoded state.md in OpenProse's form, called form A in docs/reference/formats.md; [`crate::record::render::state_md`]
-/// writes one.
+/// A decoded state.md in OpenProse's form, called form A in docs/reference/formats.md;
+/// [`crate::record::render::state_md`] writes one.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StateFile {
     /// The header line `run:`, with the run's id.

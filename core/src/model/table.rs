@@ -61,13 +61,13 @@ pub struct TableRows {
     /// The total number of rows, if counted.
     pub total: Option<u64>,
     /// The rows of the page. Each has one cell for each column.
-    pub rows: Vec<Vec<Cell>>,
+    pub rows: Vec<Vec<ShownCell>>,
 }
 
 /// A cell: its storage type, its beginning, and its length.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct Cell {
+pub struct ShownCell {
     /// The storage type of the cell: `null`, `integer`, `real`, `text`, `blob`.
     #[serde(rename = "type")]
     #[cfg_attr(feature = "typescript", ts(as = "crate::pages::view::known::CellType"))]

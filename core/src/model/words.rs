@@ -54,7 +54,7 @@ pub(super) use words;
 
 /// The known words, each with the statement status and the run status that it means. The words are in lower case; a
 /// blank in a word also matches `_` and `-`.
-const WORDS: &[Row] = &[
+const WORDS: &[StatusWords] = &[
     (&["pending"], Some(Status::Pending), None),
     (
         &["executing", "running", "in progress", "active"],
@@ -131,7 +131,7 @@ const WORDS: &[Row] = &[
 ];
 
 /// Synonymous words, with the status that they mean for a statement and for a run.
-type Row = (&'static [&'static str], Option<Status>, Option<RunStatus>);
+type StatusWords = (&'static [&'static str], Option<Status>, Option<RunStatus>);
 
 /// The word for a statement that is skipped now and continues later (errata T2).
 pub(crate) const DEFERRED: &str = "deferred";
@@ -172,7 +172,7 @@ pub(crate) fn leading_run_status(text: &str) -> Option<RunStatus> {
 /// wanted kind are skipped.
 fn leading<T>(
     text: &str,
-    meaning: impl Fn(&'static Row) -> Option<&'static T>,
+    meaning: impl Fn(&'static StatusWords) -> Option<&'static T>,
 ) -> Option<&'static T> {
     let text = plain(text);
     let begins = || {
@@ -208,7 +208,7 @@ pub(crate) fn gate(word: &str) -> Option<GateStatus> {
     })
 }
 
-fn find(word: &str) -> Option<&'static Row> {
+fn find(word: &str) -> Option<&'static StatusWords> {
     let word = word.trim();
     let known = |known: &&str| same(word, known);
     WORDS.iter().find(|(words, ..)| words.iter().any(known))

@@ -1,4 +1,5 @@
-//! Takes a run and what happened in it, and gives what shells show: the views, and how to go on, check, repair and clean up.
+//! Takes a run and what happened in it, and gives what shells show: the views, and how to go on, check, repair and
+//! clean up.
 
 pub mod check;
 pub mod query;

@@ -39,11 +39,13 @@ impl Listing {
     pub fn argument(&self, call: &Statement, block: u32, parameter: &str) -> Option<Expression> {
         let params = &self.get(block)?.find("params")?.text;
         let tokens = tokens_of_text(params);
-        let params: Vec<Entry<'_>> = entries(&tokens).map(|of| Entry::of(params, of)).collect();
+        let params: Vec<Argument<'_>> = entries(&tokens)
+            .map(|of| Argument::of(params, of))
+            .collect();
         let place = params.iter().position(|param| param.first == parameter)?;
         let given = call.find("args").map_or("", |args| &args.text);
         let tokens = tokens_of_text(given);
-        let args: Vec<Entry<'_>> = entries(&tokens).map(|of| Entry::of(given, of)).collect();
+        let args: Vec<Argument<'_>> = entries(&tokens).map(|of| Argument::of(given, of)).collect();
         let named = args.iter().find(|arg| arg.key && arg.first == parameter);
         let placed = || args.iter().filter(|arg| !arg.key).nth(place);
         let said = match named.or_else(placed) {
@@ -70,7 +72,7 @@ pub fn items(list: &str) -> Option<Vec<Expression>> {
 }
 
 /// A parameter or an argument of a call: `part`, `part: x`, `part = "x"`.
-struct Entry<'t> {
+struct Argument<'t> {
     whole: &'t str,
     first: &'t str,
     /// Whether a colon follows the first word, which is then a key.
@@ -81,12 +83,12 @@ struct Entry<'t> {
     default: Option<&'t str>,
 }
 
-impl<'t> Entry<'t> {
-    fn of(text: &'t str, tokens: &[Token]) -> Entry<'t> {
+impl<'t> Argument<'t> {
+    fn of(text: &'t str, tokens: &[Token]) -> Argument<'t> {
         let behind = |at: usize| slice(text, tokens.get(at + 1..).unwrap_or_default());
         let is = |at: usize, tok| tokens.get(at).is_some_and(|token| token.tok == tok);
         let equals = tokens.iter().position(|token| token.tok == Tok::Equals);
-        Entry {
+        Argument {
             whole: slice(text, tokens),
             first: slice(text, tokens.get(..1).unwrap_or_default()),
             key: is(0, Tok::Word) && is(1, Tok::Colon),

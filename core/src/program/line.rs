@@ -5,12 +5,12 @@ use super::properties::slice;
 
 /// The tokens of a line, or of its right side.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Line<'t> {
+pub(super) struct LineTokens<'t> {
     pub(super) text: &'t str,
     pub(super) tokens: &'t [Token],
 }
 
-impl<'t> Line<'t> {
+impl<'t> LineTokens<'t> {
     pub(super) fn len(&self) -> usize {
         self.tokens.len()
     }
@@ -34,8 +34,8 @@ impl<'t> Line<'t> {
         self.is(at, Tok::Word).then(|| self.slice(at))
     }
 
-    pub(super) fn from(&self, at: usize) -> Line<'t> {
-        Line {
+    pub(super) fn from(&self, at: usize) -> LineTokens<'t> {
+        LineTokens {
             text: self.text,
             tokens: self.tokens.get(at..).unwrap_or_default(),
         }
@@ -106,7 +106,7 @@ impl<'t> Line<'t> {
 }
 
 /// Returns the key of a property line `key: …`.
-pub(super) fn property_key<'t>(line: Line<'t>) -> Option<&'t str> {
+pub(super) fn property_key<'t>(line: LineTokens<'t>) -> Option<&'t str> {
     if !line.is(1, Tok::Colon) {
         return None;
     }

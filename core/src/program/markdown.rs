@@ -8,10 +8,10 @@
 use std::ops::Range;
 
 use super::head::begins_statement;
-use super::lex::{Lexer, Source};
+use super::lex::{LexedSource, Lexer};
 
 /// Returns the lines of the programs in a Markdown file, without their fences; `None` for a plain program.
-pub(super) fn programs(source: &Source<'_>) -> Option<Vec<Range<usize>>> {
+pub(super) fn programs(source: &LexedSource<'_>) -> Option<Vec<Range<usize>>> {
     let end = source.lines.len();
     let front = front_matter(source);
     let from = front.unwrap_or(0);
@@ -31,7 +31,7 @@ enum Sign {
 }
 
 /// Returns the first line after the front matter.
-fn front_matter(source: &Source<'_>) -> Option<usize> {
+fn front_matter(source: &LexedSource<'_>) -> Option<usize> {
     let mut lines = 0..source.lines.len();
     let rule = |at: usize| source.line(at).trim_end() == "---";
     let first = lines.find(|at| !source.is_blank(*at))?;
@@ -41,7 +41,7 @@ fn front_matter(source: &Source<'_>) -> Option<usize> {
     lines.find(|at| rule(*at)).map(|at| at + 1)
 }
 
-fn first_sign(source: &Source<'_>, from: usize) -> Option<Sign> {
+fn first_sign(source: &LexedSource<'_>, from: usize) -> Option<Sign> {
     let mut lexer = Lexer::new(source);
     let mut at = from;
     while at < source.lines.len() {
@@ -64,7 +64,7 @@ fn first_sign(source: &Source<'_>, from: usize) -> Option<Sign> {
     None
 }
 
-fn fenced(source: &Source<'_>, from: usize) -> Vec<Range<usize>> {
+fn fenced(source: &LexedSource<'_>, from: usize) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut open: Option<(Fence<'_>, usize)> = None;
     for at in from..source.lines.len() {
@@ -92,7 +92,7 @@ fn fenced(source: &Source<'_>, from: usize) -> Vec<Range<usize>> {
 }
 
 /// Returns the lines inside fences; without any fence, the lines of the sections called Execution or Delegation.
-fn sections(source: &Source<'_>, from: usize) -> Vec<Range<usize>> {
+fn sections(source: &LexedSource<'_>, from: usize) -> Vec<Range<usize>> {
     let fences = fenced(source, from);
     if !fences.is_empty() {
         return fences;

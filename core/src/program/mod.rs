@@ -49,7 +49,7 @@ pub(crate) fn cut() -> String {
 #[derive(Debug, Clone, Default)]
 pub struct Listing {
     /// Every line of the source, in order; `lines[0]` is line 1.
-    pub lines: Vec<Line>,
+    pub lines: Vec<SourceLine>,
     /// Every statement, in order of its first line.
     pub statements: Vec<Statement>,
     /// Look-up tables for ties; prepared when the first row is tied.
@@ -64,7 +64,7 @@ pub struct Listing {
 
 /// A line of the source.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Line {
+pub struct SourceLine {
     /// The line's text without the line break.
     pub text: String,
     /// Index into [`Listing::statements`] of the innermost statement that the line belongs to; `None` for blank lines
@@ -243,11 +243,11 @@ pub use arguments::{Expression, items};
 pub(crate) use log::{counts, fits};
 pub(crate) use says::{allows_failure, needs_some};
 pub use scan::{classify, scan};
-pub use tie::Ties;
+pub use tie::ProgramTies;
 pub(crate) use tie::Within;
-pub use uses::{Given, NameUse, fill, names_in, names_in_text};
+pub use uses::{NameUse, ProvidedName, fill, names_in, names_in_text};
 pub(crate) use value::same_name;
-pub use value::{Property, Value};
+pub use value::{Property, ValueType};
 
 /// Compares lines and statements, but not the look-up tables that are derived from them.
 impl PartialEq for Listing {

@@ -4,7 +4,7 @@
 //! [`crate::trace`] uses these functions to place rounds and to recognise recovered failures (errata T5, T9).
 
 use super::value::same_name;
-use super::{LineRole, Listing, Property, Statement, StatementKind, Value};
+use super::{LineRole, Listing, Property, Statement, StatementKind, ValueType};
 
 impl StatementKind {
     /// Whether the body of this kind of statement runs in rounds: `loop`, `repeat`, `for`. (A `parallel for` runs in
@@ -95,7 +95,7 @@ impl Statement {
     /// Returns the first property with that name, if it is a non-negative whole number.
     pub fn number(&self, name: &str) -> Option<u32> {
         match self.find(name)?.value {
-            Value::Number(number) if number.fract() == 0.0 && (0.0..1e9).contains(&number) => {
+            ValueType::Number(number) if number.fract() == 0.0 && (0.0..1e9).contains(&number) => {
                 Some(number as u32)
             }
             _ => None,

@@ -2,8 +2,8 @@
 
 use super::head::is_known;
 use super::lex::{Tok, Token};
-use super::line::Line;
-use super::value::{Property, Value, entries, same_name, text_of};
+use super::line::LineTokens;
+use super::value::{Property, ValueType, entries, same_name, text_of};
 
 /// Properties in source order. Their line numbers are set once the statement's line is known.
 #[derive(Debug, Default)]
@@ -23,7 +23,7 @@ impl Properties {
     }
 
     /// Adds properties in an object after the head: `agent a: { model: opus }`, `session "x" { retry: 3 }`.
-    pub(super) fn braces(&mut self, line: Line<'_>) {
+    pub(super) fn braces(&mut self, line: LineTokens<'_>) {
         // `context: { a: b }` is a value, not an object of properties.
         let is_value = |open: usize| {
             open > 2 && line.is(open - 1, Tok::Colon) && line.word(open - 2).is_some_and(is_known)
@@ -36,7 +36,7 @@ impl Properties {
     }
 
     /// Adds properties after the head without brackets: `session "x" retry: 3`, `exec "make", timeout: 5m`.
-    pub(super) fn inline(&mut self, line: Line<'_>) {
+    pub(super) fn inline(&mut self, line: LineTokens<'_>) {
         let begins = |at: usize| {
             let known = line.word(at).is_some_and(is_known);
             let top = line.tokens.get(at).is_some_and(|token| token.depth == 0);
@@ -94,7 +94,7 @@ impl Properties {
         self.0.push(Property {
             name: name.to_owned(),
             text: slice(text, group).to_owned(),
-            value: Value::List(list),
+            value: ValueType::List(list),
             line: 0,
         });
     }

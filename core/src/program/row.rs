@@ -1,7 +1,7 @@
 //! Normalizes texts of rows and statements for comparison.
 
 use super::StatementKind as Kind;
-use super::head::Head;
+use super::head::StatementHead;
 use super::lex::{Tok, Token, tokens_of_line};
 use super::scan::by_first_word;
 use super::value::{inside_quotes, text_of};
@@ -11,7 +11,7 @@ pub(super) const LIMIT: usize = 600;
 
 /// A normalized text: blanks, case, quotes, comments and the final punctuation do not matter.
 #[derive(Debug, Default)]
-pub(super) struct Row<'t> {
+pub(super) struct NormalizedText<'t> {
     /// The first line as written; `tokens` contains the tokens of this line.
     line: &'t str,
     tokens: Vec<Token>,
@@ -37,10 +37,10 @@ pub(super) struct Row<'t> {
     pub(super) branch: Option<String>,
 }
 
-impl<'t> Row<'t> {
-    pub(super) fn of_many_lines(text: &'t str) -> Row<'t> {
+impl<'t> NormalizedText<'t> {
+    pub(super) fn of_many_lines(text: &'t str) -> NormalizedText<'t> {
         let mut lines = lines_of(text);
-        let mut row = Row::new(lines.next().unwrap_or_default());
+        let mut row = NormalizedText::new(lines.next().unwrap_or_default());
         row.whole.clone_from(&row.canonical);
         for line in lines.take(40) {
             append(&mut row.whole, line);
@@ -48,10 +48,10 @@ impl<'t> Row<'t> {
         row
     }
 
-    pub(super) fn new(line: &'t str) -> Row<'t> {
+    pub(super) fn new(line: &'t str) -> NormalizedText<'t> {
         let line = clip(line.trim(), LIMIT);
         let tokens = tokens_of_line(line);
-        let head = Head::read(line, &tokens);
+        let head = StatementHead::read(line, &tokens);
         let (canonical, cut) = canonical(line, &tokens);
         let right = right_of(&tokens, &head);
         let kind = match head.kind() {
@@ -59,7 +59,7 @@ impl<'t> Row<'t> {
             kind => kind,
         };
         let lower = |text: &String| text.to_lowercase();
-        let mut row = Row {
+        let mut row = NormalizedText {
             line,
             tokens: Vec::new(),
             whole: String::new(),
@@ -164,7 +164,7 @@ fn quoted(line: &str, tokens: &[Token], cut: bool) -> Vec<String> {
 }
 
 /// Returns the part after `x =`, otherwise the part after the colon of a head (`if **x**: throw`).
-fn right_of<'t>(tokens: &'t [Token], head: &Head) -> Option<&'t [Token]> {
+fn right_of<'t>(tokens: &'t [Token], head: &StatementHead) -> Option<&'t [Token]> {
     let top = |tok: Tok| tokens.iter().position(|t| t.tok == tok && t.depth == 0);
     if head.assigns {
         let equals = tokens.iter().position(|token| token.tok == Tok::Equals)?;

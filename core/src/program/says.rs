@@ -1,7 +1,7 @@
 //! Derives a statement's effects and limits: its binding, attempts, rounds, and approvers. Recording follows these
 //! effects and limits, and checking compares records with them.
 
-use super::{Listing, Statement, StatementKind as Kind, Value};
+use super::{Listing, Statement, StatementKind as Kind, ValueType};
 use crate::model::BindingKind;
 
 impl Statement {
@@ -43,7 +43,7 @@ impl Statement {
     pub(crate) fn until(&self) -> Option<String> {
         let condition = self.find("condition").filter(|_| self.kind.is_loop())?;
         Some(match condition.value {
-            Value::Condition => format!("**{}**", condition.text),
+            ValueType::Condition => format!("**{}**", condition.text),
             _ => condition.text.clone(),
         })
     }
@@ -60,10 +60,10 @@ impl Statement {
             return Ok(None);
         };
         match &allow.value {
-            Value::List(names) => Ok(Some(
+            ValueType::List(names) => Ok(Some(
                 names.iter().map(|name| name.trim().to_owned()).collect(),
             )),
-            Value::Text | Value::Word => Ok(Some(vec![allow.text.trim().to_owned()])),
+            ValueType::Text | ValueType::Word => Ok(Some(vec![allow.text.trim().to_owned()])),
             _ => Err(&allow.text),
         }
     }

@@ -1,6 +1,6 @@
 //! Cases for every construct of docs/reference/formats.md: a source and its expected listing.
 
-use super::{LineRole, StatementKind, Value, classify, scan};
+use super::{LineRole, StatementKind, ValueType, classify, scan};
 
 /// Describes one statement per line: first and last line, kind, how it binds, name, @target, properties, indented by
 /// depth.
@@ -19,8 +19,8 @@ fn outline(source: &str) -> Vec<String> {
         for property in &s.properties {
             let text = property.text.replace('\n', "/");
             line.push_str(&match &property.value {
-                Value::Condition => format!(" {}=**{text}**", property.name),
-                Value::Duration(seconds) => format!(" {}={seconds}s", property.name),
+                ValueType::Condition => format!(" {}=**{text}**", property.name),
+                ValueType::Duration(seconds) => format!(" {}={seconds}s", property.name),
                 _ => format!(" {}={text}", property.name),
             });
         }
@@ -31,7 +31,7 @@ fn outline(source: &str) -> Vec<String> {
 
 /// Returns one letter per line: Statement, Property, Continuation, Text, `#`, `-` for blank.
 fn roles(source: &str) -> String {
-    let letter = |line: &super::Line| match line.role {
+    let letter = |line: &super::SourceLine| match line.role {
         LineRole::Statement => 'S',
         LineRole::Property => 'P',
         LineRole::Continuation => 'C',
@@ -570,7 +570,7 @@ fn values_on_the_lines_below() {
         listing.statements[1]
             .find("max")
             .map(|p| (p.line, &p.value)),
-        Some((4, &Value::Number(3.0)))
+        Some((4, &ValueType::Number(3.0)))
     );
 }
 

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::lex::{Tok, Token, tokens_of_text};
-use super::{LineRole, Listing, Statement, StatementKind as Kind, Value};
+use super::{LineRole, Listing, Statement, StatementKind as Kind, ValueType};
 
 /// A name that a statement uses.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,7 +29,7 @@ pub struct NameUse {
 
 /// The way in which a statement provides a name to the statements inside of it without binding the name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Given {
+pub enum ProvidedName {
     /// A parameter of a block.
     Parameter,
     /// A loop's variable or counter.
@@ -46,7 +46,7 @@ impl Listing {
         let Some(this) = self.get(statement) else {
             return Vec::new();
         };
-        let mut found = Found::default();
+        let mut found = NameUses::default();
         for property in &this.properties {
             if expects_names(&property.name) && !is_quoted(&property.value) {
                 found.expression(&property.text, property.line);
@@ -83,21 +83,21 @@ impl Listing {
 
     /// Returns the names that enclosing statements provide without binding them: parameters, counters, caught errors,
     /// items. Each name comes with the statement that provides it.
-    pub fn given(&self, statement: u32) -> BTreeMap<String, (Given, u32)> {
+    pub fn given(&self, statement: u32) -> BTreeMap<String, (ProvidedName, u32)> {
         let mut given = BTreeMap::new();
         for around in self.enclosing(statement) {
             let Some(this) = self.get(around) else {
                 continue;
             };
-            let mut add = |name: &str, how: Given| {
+            let mut add = |name: &str, how: ProvidedName| {
                 given.entry(name.to_owned()).or_insert((how, around));
             };
             for property in &this.properties {
                 let how = match (property.name.as_str(), this.kind) {
-                    ("params", Kind::Block) => Given::Parameter,
-                    ("params", Kind::Pipe) => Given::Item,
-                    ("as", Kind::Catch) => Given::Error,
-                    ("as" | "each" | "index", _) => Given::Counter,
+                    ("params", Kind::Block) => ProvidedName::Parameter,
+                    ("params", Kind::Pipe) => ProvidedName::Item,
+                    ("as", Kind::Catch) => ProvidedName::Error,
+                    ("as" | "each" | "index", _) => ProvidedName::Counter,
                     _ => continue,
                 };
                 for name in names_in(&property.text) {
@@ -105,7 +105,7 @@ impl Listing {
                 }
             }
             if this.kind == Kind::Pipe {
-                add("item", Given::Item);
+                add("item", ProvidedName::Item);
             }
         }
         given
@@ -140,9 +140,9 @@ pub fn names_in_text(text: &str) -> Vec<String> {
 
 /// The names found, each with its first line and whether any of its uses certainly is a name.
 #[derive(Default)]
-struct Found(BTreeMap<String, (u32, bool)>);
+struct NameUses(BTreeMap<String, (u32, bool)>);
 
-impl Found {
+impl NameUses {
     fn add(&mut self, name: &str, line: u32, sure: bool) {
         let known = self.0.entry(name.to_owned()).or_insert((line, sure));
         known.1 |= sure;
@@ -218,8 +218,8 @@ fn expects_names(property: &str) -> bool {
     )
 }
 
-fn is_quoted(value: &Value) -> bool {
-    matches!(value, Value::Text | Value::Condition)
+fn is_quoted(value: &ValueType) -> bool {
+    matches!(value, ValueType::Text | ValueType::Condition)
 }
 
 /// Returns the part of a statement after `x =`; for a pipe, the part before the first `|`.
@@ -347,7 +347,7 @@ mod tests {
     fn what_lies_in_a_statement_has_names_of_its_own() {
         let program = "block p(part, how) (max_depth: 3):\n  try:\n    for x, i in part:\n      session \"{x}\"\n  catch as err:\n    session \"{err}\"\n";
         let listing = scan(program);
-        let given = |line: u32| -> Vec<(String, Given)> {
+        let given = |line: u32| -> Vec<(String, ProvidedName)> {
             let at = listing.statement_at(line).unwrap();
             listing
                 .given(at)
@@ -359,18 +359,18 @@ mod tests {
         assert_eq!(
             given(4),
             [
-                of("how", Given::Parameter),
-                of("i", Given::Counter),
-                of("part", Given::Parameter),
-                of("x", Given::Counter)
+                of("how", ProvidedName::Parameter),
+                of("i", ProvidedName::Counter),
+                of("part", ProvidedName::Parameter),
+                of("x", ProvidedName::Counter)
             ]
         );
         assert_eq!(
             given(6),
             [
-                of("err", Given::Error),
-                of("how", Given::Parameter),
-                of("part", Given::Parameter)
+                of("err", ProvidedName::Error),
+                of("how", ProvidedName::Parameter),
+                of("part", ProvidedName::Parameter)
             ]
         );
         assert_eq!(listing.given(0), BTreeMap::new());

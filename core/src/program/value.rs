@@ -2,15 +2,15 @@
 //!
 //! | written | text | value |
 //! |---|---|---|
-//! | `retry: 3`, `(max: 5)` | `3`, `5` | [`Value::Number`] |
-//! | `timeout: 2h30m`, `timeout: "4h"` | `2h30m`, `4h` | [`Value::Duration`], in seconds |
-//! | `prompt: "Say \"hi\""`, `"""…"""`, `\|` and lines below | `Say "hi"` | [`Value::Text`] |
-//! | `if **all tests pass**:`, `if ***` … `***:` | `all tests pass` | [`Value::Condition`] |
-//! | `skills: ["a", "b"]`, `context: { a, b }`, `- a` lines | as written | [`Value::List`] |
-//! | `persist: true` | `true` | [`Value::Flag`] |
-//! | `model: opus`, `backoff: exponential` | `opus` | [`Value::Word`] |
-//! | `permissions:`, `on-reject:` with lines below | empty | [`Value::Nothing`] |
-//! | `on_reject: throw "No"`, `depth - 1` | as written | [`Value::Raw`] |
+//! | `retry: 3`, `(max: 5)` | `3`, `5` | [`ValueType::Number`] |
+//! | `timeout: 2h30m`, `timeout: "4h"` | `2h30m`, `4h` | [`ValueType::Duration`], in seconds |
+//! | `prompt: "Say \"hi\""`, `"""…"""`, `\|` and lines below | `Say "hi"` | [`ValueType::Text`] |
+//! | `if **all tests pass**:`, `if ***` … `***:` | `all tests pass` | [`ValueType::Condition`] |
+//! | `skills: ["a", "b"]`, `context: { a, b }`, `- a` lines | as written | [`ValueType::List`] |
+//! | `persist: true` | `true` | [`ValueType::Flag`] |
+//! | `model: opus`, `backoff: exponential` | `opus` | [`ValueType::Word`] |
+//! | `permissions:`, `on-reject:` with lines below | empty | [`ValueType::Nothing`] |
+//! | `on_reject: throw "No"`, `depth - 1` | as written | [`ValueType::Raw`] |
 
 use super::lex::{Tok, Token, tokens_of_text};
 use crate::model::timeout::Timeout;
@@ -27,14 +27,14 @@ pub struct Property {
     /// asterisks, and on one line unless it is a prompt; other values are as written.
     pub text: String,
     /// The value's type and data.
-    pub value: Value,
+    pub value: ValueType,
     /// The line on which the property begins, from 1.
     pub line: u32,
 }
 
 /// The type of a property's value.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Value {
+pub enum ValueType {
     /// The value is empty, because the property's content is on the lines below.
     Nothing,
     /// A text in quotes.
@@ -55,20 +55,20 @@ pub enum Value {
     Raw,
 }
 
-impl Value {
+impl ValueType {
     /// Returns the type's name: `text`, `condition`, `number`, `flag`, `duration`, `list`, `word`, `raw`; empty for
-    /// [`Value::Nothing`].
+    /// [`ValueType::Nothing`].
     pub fn word(&self) -> &'static str {
         match self {
-            Value::Nothing => "",
-            Value::Text => "text",
-            Value::Condition => "condition",
-            Value::Number(_) => "number",
-            Value::Flag(_) => "flag",
-            Value::Duration(_) => "duration",
-            Value::List(_) => "list",
-            Value::Word => "word",
-            Value::Raw => "raw",
+            ValueType::Nothing => "",
+            ValueType::Text => "text",
+            ValueType::Condition => "condition",
+            ValueType::Number(_) => "number",
+            ValueType::Flag(_) => "flag",
+            ValueType::Duration(_) => "duration",
+            ValueType::List(_) => "list",
+            ValueType::Word => "word",
+            ValueType::Raw => "raw",
         }
     }
 }
@@ -96,22 +96,22 @@ pub(crate) fn same_name(a: &str, b: &str) -> bool {
             .all(|(a, b)| a == b || (matches!(a, b'_' | b'-') && matches!(b, b'_' | b'-')))
 }
 
-fn value(name: &str, raw: &str) -> (String, Value) {
+fn value(name: &str, raw: &str) -> (String, ValueType) {
     if raw.is_empty() {
-        return (String::new(), Value::Nothing);
+        return (String::new(), ValueType::Nothing);
     }
     if let Some(end) = raw.find('\n')
         && let (mark, below) = raw.split_at(end)
         && is_block_mark(mark)
     {
-        return (dedent(below), Value::Text);
+        return (dedent(below), ValueType::Text);
     }
     // A triple-quoted text, such as a prompt about programs, may contain other triple-quoted texts.
     if raw.len() > 6 && raw.starts_with("\"\"\"") && raw.ends_with("\"\"\"") && raw.contains('\n') {
-        return (text_of(raw), Value::Text);
+        return (text_of(raw), ValueType::Text);
     }
     if let Some(entries) = dashes(raw) {
-        return (raw.to_owned(), Value::List(entries));
+        return (raw.to_owned(), ValueType::List(entries));
     }
     let tokens = tokens_of_text(raw);
     match tokens.as_slice() {
@@ -127,7 +127,7 @@ fn value(name: &str, raw: &str) -> (String, Value) {
                 true => dedent(inner),
                 false => inner.split_whitespace().collect::<Vec<_>>().join(" "),
             };
-            (text, Value::Condition)
+            (text, ValueType::Condition)
         }
         [open, inner @ .., close]
             if open.tok == Tok::Open
@@ -137,7 +137,7 @@ fn value(name: &str, raw: &str) -> (String, Value) {
             let object = raw.starts_with('{');
             // In `max: {attempts}`, the braces are a placeholder for a number, not a list.
             let list = entries(raw, inner, object).filter(|_| !(object && is_numeric(name)));
-            let value = list.map_or(Value::Raw, Value::List);
+            let value = list.map_or(ValueType::Raw, ValueType::List);
             (raw.to_owned(), value)
         }
         _ => (raw.to_owned(), bare(raw, &tokens)),
@@ -168,30 +168,30 @@ fn is_numeric(name: &str) -> bool {
     NUMBERS.iter().any(|known| same_name(known, name))
 }
 
-fn quoted(name: &str, text: &str) -> Value {
+fn quoted(name: &str, text: &str) -> ValueType {
     const DURATIONS: [&str; 5] = ["timeout", "deadline", "delay", "interval", "wait"];
     let lasts = DURATIONS.iter().any(|known| same_name(known, name));
     let number = number(text).filter(|_| is_numeric(name));
     let duration = Timeout::parse(text).ok().filter(|_| lasts);
     match (number, duration) {
-        (Some(number), _) => Value::Number(number),
-        (_, Some(timeout)) => Value::Duration(timeout.seconds()),
-        _ => Value::Text,
+        (Some(number), _) => ValueType::Number(number),
+        (_, Some(timeout)) => ValueType::Duration(timeout.seconds()),
+        _ => ValueType::Text,
     }
 }
 
-fn bare(raw: &str, tokens: &[Token]) -> Value {
+fn bare(raw: &str, tokens: &[Token]) -> ValueType {
     if let Some(number) = number(raw) {
-        return Value::Number(number);
+        return ValueType::Number(number);
     }
     match (raw, tokens) {
-        ("true", _) => Value::Flag(true),
-        ("false", _) => Value::Flag(false),
+        ("true", _) => ValueType::Flag(true),
+        ("false", _) => ValueType::Flag(false),
         (_, [one]) if one.tok == Tok::Word => match Timeout::parse(raw) {
-            Ok(timeout) => Value::Duration(timeout.seconds()),
-            Err(_) => Value::Word,
+            Ok(timeout) => ValueType::Duration(timeout.seconds()),
+            Err(_) => ValueType::Word,
         },
-        _ => Value::Raw,
+        _ => ValueType::Raw,
     }
 }
 
@@ -312,7 +312,7 @@ mod tests {
 
     #[test]
     fn values_have_types() {
-        use Value as V;
+        use ValueType as V;
         let list = |entries: &[&str]| V::List(entries.iter().map(|e| (*e).to_owned()).collect());
         for (name, raw, text, value) in [
             ("prompt", "\"Say \\\"hi\\\"\"", "Say \"hi\"", V::Text),

@@ -6,7 +6,7 @@ use typed_index_collections::TiVec;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::meta::Keys;
+use super::meta::MetaKeys;
 use super::{Change, ExecutionRow, Style};
 use crate::model::{Run, Status};
 use crate::program::Listing;
@@ -28,10 +28,11 @@ pub fn first_events(run: &Run, trace: &Trace, program: Option<&Listing>) -> Vec<
 /// The rows of a hand-written state file, as a database has them.
 #[derive(Debug, Default)]
 pub struct StateFileRows {
-    /// The rows, in the order of the events. A row that opened an execution says so only as long as the execution is open.
+    /// The rows, in the order of the events. A row that opened an execution says so only as long as the execution is
+    /// open.
     pub rows: Vec<ExecutionRow>,
-    /// The ids of the frames: as the state file has them, and as the rows have them. The ids of rows are in the order of
-    /// the events, and between two frames of the file there may be too few ids for what happened.
+    /// The ids of the frames: as the state file has them, and as the rows have them. The ids of rows are in the order
+    /// of the events, and between two frames of the file there may be too few ids for what happened.
     pub frames: BTreeMap<i64, i64>,
 }
 
@@ -55,7 +56,8 @@ pub(crate) fn rows_of_state_file(
     }
 }
 
-/// Returns the node that gets a number once commands record the run, if only a hand-written state file records what ran.
+/// Returns the node that gets a number once commands record the run, if only a hand-written state file records what
+/// ran.
 /// `next` names executions by these numbers.
 pub(crate) fn node_numbered(
     run: &Run,
@@ -96,14 +98,14 @@ pub(super) fn with_events<'r>(
 
 /// An event that becomes a row. Its parent and the keys that identify its instance (such as `loop_id`) are added once
 /// all ids are known.
-struct Event<'a> {
+struct AdoptedEvent<'a> {
     at: NodeId,
     node: &'a Node,
     /// The recorded id, if the event opens a frame. Other events get an id later.
     id: Option<i64>,
     status: Status,
     /// The metadata keys of this row, besides the keys that identify its instance.
-    keys: Keys,
+    keys: MetaKeys,
     error: Option<String>,
 }
 
@@ -111,7 +113,7 @@ struct Adopting<'a> {
     run: &'a Run,
     trace: &'a Trace,
     program: Option<&'a Listing>,
-    events: Vec<Event<'a>>,
+    events: Vec<AdoptedEvent<'a>>,
     /// For each node, the index in `events` of the event that opens the node; `None` if the node has no row.
     of_node: TiVec<NodeId, Option<usize>>,
     /// The nodes that the walk has opened and not yet closed, outermost first.
@@ -151,12 +153,12 @@ impl<'a> Adopting<'a> {
         if let Some(first) = self.of_node.get_mut(at) {
             *first = Some(self.events.len());
         }
-        self.push(at, node, status, Keys::default());
+        self.push(at, node, status, MetaKeys::default());
         if let Some(first) = self.events.last_mut().filter(|_| node.is_frame) {
             first.id = node.id;
         }
         if node.attempts > 1 {
-            self.push(at, node, Status::Failed, Keys::default());
+            self.push(at, node, Status::Failed, MetaKeys::default());
             // The recorded error belongs to the last attempt. If the last attempt failed too, only its own row gets the
             // error.
             if let Some(failed) = self.events.last_mut() {
@@ -215,7 +217,7 @@ impl<'a> Adopting<'a> {
             let ended = !node.status.is_open() && node.status != NodeStatus::CutOff;
             let a_loop = node.parent.filter(|at| ended && self.first(*at).is_some());
             if let Some((at, node)) = a_loop.and_then(|at| Some((at, self.trace.node(at)?))) {
-                let keys = Keys::default().number("iteration", Some(n.into()));
+                let keys = MetaKeys::default().number("iteration", Some(n.into()));
                 self.push(at, node, Status::Iteration, keys);
             }
             return;
@@ -231,14 +233,14 @@ impl<'a> Adopting<'a> {
         };
         let keys = match node.attempts {
             2.. => attempts(node),
-            _ => Keys::default(),
+            _ => MetaKeys::default(),
         };
         self.push(at, node, status, keys);
     }
 
-    fn push(&mut self, at: NodeId, node: &'a Node, status: Status, keys: Keys) {
+    fn push(&mut self, at: NodeId, node: &'a Node, status: Status, keys: MetaKeys) {
         let error = node.error(self.run).filter(|_| status == Status::Failed);
-        self.events.push(Event {
+        self.events.push(AdoptedEvent {
             at,
             node,
             id: None,
@@ -250,7 +252,7 @@ impl<'a> Adopting<'a> {
 
     /// Returns the rows, with an id for each event.
     fn rows(self, ids: &[i64], style: Style) -> Vec<ExecutionRow> {
-        let ends = |event: &Event<'_>| {
+        let ends = |event: &AdoptedEvent<'_>| {
             !matches!(
                 event.status,
                 Status::Executing | Status::Pending | Status::Retry | Status::Iteration
@@ -258,7 +260,7 @@ impl<'a> Adopting<'a> {
         };
         let ended = self.events.iter().filter(|event| ends(event));
         let ended: BTreeSet<NodeId> = ended.map(|event| event.at).collect();
-        let is_over = |event: &Event<'_>| {
+        let is_over = |event: &AdoptedEvent<'_>| {
             event.status.opens() && style == Style::AppendOnly && ended.contains(&event.at)
         };
         let id_of = |at: NodeId| ids.get(self.first(at)?).copied();
@@ -296,7 +298,7 @@ impl<'a> Adopting<'a> {
     /// of the end event. A separate row for such an end would get an id after the opening row of another call of the
     /// same statement. Readers would take that row for the end of the other call.
     fn early_ends(&self, ids: &[i64]) -> BTreeMap<usize, usize> {
-        let opened = |event: &Event<'_>| (self.outer(event.node), event.node.line);
+        let opened = |event: &AdoptedEvent<'_>| (self.outer(event.node), event.node.line);
         let mut calls: BTreeMap<_, BTreeSet<i64>> = BTreeMap::new();
         for (event, id) in self.events.iter().zip(ids) {
             if event.id.is_some() {
@@ -344,7 +346,7 @@ impl<'a> Adopting<'a> {
     }
 
     /// Returns the metadata keys that identify an instance, such as `loop_id`, as the recording commands write them.
-    fn naming(&self, of: &Event<'_>, own: i64, parent: Option<i64>) -> Keys {
+    fn naming(&self, of: &AdoptedEvent<'_>, own: i64, parent: Option<i64>) -> MetaKeys {
         match &of.node.kind {
             NodeKind::Parallel => {
                 let branches = self.trace.children(Some(of.at));
@@ -353,21 +355,21 @@ impl<'a> Adopting<'a> {
                     _ => None,
                 });
                 let branches: Vec<String> = branches.collect();
-                Keys::default()
+                MetaKeys::default()
                     .text("parallel_id", Some(&format!("p{own}")))
                     .list("branches", &branches)
             }
-            NodeKind::Branch { branch } => Keys::default()
+            NodeKind::Branch { branch } => MetaKeys::default()
                 .text("parallel_id", parent.map(|id| format!("p{id}")).as_deref())
                 .text("branch", Some(branch)),
-            NodeKind::Loop => Keys::default()
+            NodeKind::Loop => MetaKeys::default()
                 .text("loop_id", Some(&format!("l{own}")))
                 .number("max", of.node.max.map(i64::from)),
-            NodeKind::Frame { block, depth } => Keys::default()
+            NodeKind::Frame { block, depth } => MetaKeys::default()
                 .text("block", Some(block))
                 .number("depth", Some((*depth).into())),
-            NodeKind::Gate { gate } => Keys::default().text("gate_id", Some(gate)),
-            NodeKind::Statement | NodeKind::Round { .. } => Keys::default(),
+            NodeKind::Gate { gate } => MetaKeys::default().text("gate_id", Some(gate)),
+            NodeKind::Statement | NodeKind::Round { .. } => MetaKeys::default(),
         }
     }
 
@@ -387,8 +389,8 @@ impl<'a> Adopting<'a> {
 }
 
 /// Returns the metadata keys for the number of a node's last attempt and for the limit.
-fn attempts(node: &Node) -> Keys {
-    Keys::default()
+fn attempts(node: &Node) -> MetaKeys {
+    MetaKeys::default()
         .number("attempt", Some(node.attempts.into()))
         .number("max", node.max.map(i64::from))
 }

@@ -1,6 +1,6 @@
 use super::{
-    AgentFact, AgentWritten, At, Change, Facts, MemoryRow, Plan, Record, SegmentRow, WriteError,
-    names,
+    AgentFact, AgentWritten, At, Change, CommandPlan, Facts, MemoryRow, Record, SegmentRow,
+    WriteError, names,
 };
 use crate::model::AgentScope;
 
@@ -18,9 +18,9 @@ pub struct Remember {
 impl Record for Remember {
     type Done = AgentWritten;
 
-    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<AgentWritten>, WriteError> {
+    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<CommandPlan<AgentWritten>, WriteError> {
         let (scope, known) = agent(facts, &self.agent, &self.scope)?;
-        Ok(Plan {
+        Ok(CommandPlan {
             changes: vec![Change::Memory(MemoryRow {
                 agent: self.agent.clone(),
                 scope: scope.clone(),
@@ -53,11 +53,11 @@ pub struct AddSegment {
 impl Record for AddSegment {
     type Done = AgentWritten;
 
-    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<AgentWritten>, WriteError> {
+    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<CommandPlan<AgentWritten>, WriteError> {
         let (scope, known) = agent(facts, &self.agent, &self.scope)?;
         let last = known.map_or(0, |agent| agent.last_segment);
         let number = last.max(0).saturating_add(1);
-        Ok(Plan {
+        Ok(CommandPlan {
             changes: vec![Change::Segment(SegmentRow {
                 agent: self.agent.clone(),
                 scope: scope.clone(),

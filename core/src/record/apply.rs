@@ -7,8 +7,8 @@ use crate::model::change::{
 };
 use crate::model::time::Stamp;
 use crate::model::{
-    Agent, AgentScope, Binding, BindingKind, Event, Execution, Form, Gate, GateRecord, GateStatus,
-    Run, RunStatus, Segment, Status, ValueAt,
+    Agent, AgentScope, Binding, BindingKind, Execution, ExecutionState, Form, Gate, GateRecord,
+    GateStatus, Run, RunStatus, Segment, Status, ValueAt,
 };
 use crate::read::decode::rows::meta_of;
 use crate::read::decode::{fields, gates_json};
@@ -100,7 +100,8 @@ impl Run {
         }
     }
 
-    /// Adds the event that PostgreSQL keeps of a change. The server sets the time of some events, which no command needs.
+    /// Adds the event that PostgreSQL keeps of a change. The server sets the time of some events, which no command
+    /// needs.
     fn keep_event(
         &mut self,
         id: i64,
@@ -115,7 +116,8 @@ impl Run {
         let orders = self.events.iter().map(|event| event.order);
         let order = orders.max().unwrap_or(0).saturating_add(1);
         let (status, at) = (Status::parse(word), at.map(Stamp::parse));
-        let event = Event::new(order, id, status, at, error.map(Into::into), meta_of(meta));
+        let event =
+            ExecutionState::new(order, id, status, at, error.map(Into::into), meta_of(meta));
         let at = self.events.partition_point(|known| known.row.id <= id);
         self.events.insert(at, event);
     }

@@ -1,22 +1,22 @@
-use super::entry::{Entry, not_twice};
+use super::entry::{BeginnableStatement, not_twice};
 use super::insist::Insist;
-use super::item::{self, Wanted, Where};
-use super::meta::Keys;
+use super::item::{self, WantedPlace, Where};
+use super::meta::MetaKeys;
 use super::parallel::{Branch, begin_branches, begin_parallel};
 use super::rounds::begin_loop;
-use super::source::{Command, Source, StatementRef};
+use super::source::{ProgramSource, RecordingCommand, StatementRef};
 use super::steps::Steps;
 use super::{
-    AddImport, At, CreateGate, ExecutionBegun, Facts, GateOpened, ImportRegistered,
-    ParallelRunning, Plan, Record, WriteError,
+    AddImport, At, CommandPlan, CreateGate, ExecutionBegun, Facts, GateOpened, ImportRegistered,
+    ParallelRunning, Record, WriteError,
 };
 use crate::model::{Meta, Status};
 use crate::program;
-use crate::trace::{Shape, shape};
+use crate::trace::{RowShape, shape};
 use serde::{Deserialize, Serialize};
 
-/// The command `begin`, which begins the statement at a line of the program, whatever it is: a session, a call, a loop, a
-/// parallel block with its branches, a gate, an import.
+/// The command `begin`, which begins the statement at a line of the program, whatever it is: a session, a call, a loop,
+/// a parallel block with its branches, a gate, an import.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Begin {
     /// The statement to begin.
@@ -73,34 +73,34 @@ impl Begun {
 impl Record for Begin {
     type Done = Begun;
 
-    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<Begun>, WriteError> {
-        let source = Source::of(facts);
+    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<CommandPlan<Begun>, WriteError> {
+        let source = ProgramSource::of(facts);
         let found = source.find(&self.statement)?;
         let (listing, index) = source.listed(&found);
         let own = listing.get(index);
         let name = own.and_then(|own| own.name.clone());
-        let command = own.map_or(Command::Exec, Command::of);
-        if self.program.is_some() && command != Command::Import {
+        let command = own.map_or(RecordingCommand::Exec, RecordingCommand::of);
+        if self.program.is_some() && command != RecordingCommand::Import {
             return Err(WriteError::wrong(
                 "--program is for a `use`, and this statement is none",
                 "leave --program out",
             ));
         }
         match command {
-            Command::Gate if found.statement.is_none() => {
+            RecordingCommand::Gate if found.statement.is_none() => {
                 let name = name.unwrap_or_else(|| "ID".to_owned());
                 Err(WriteError::wrong(
                     "the program has no such gate",
                     format!("give its terms: `prosescope gate create {name} --prompt TEXT`"),
                 ))
             }
-            Command::Import if self.parent.is_some() || self.item.is_some() => {
+            RecordingCommand::Import if self.parent.is_some() || self.item.is_some() => {
                 Err(WriteError::wrong(
                     "an import belongs to the whole run",
                     "leave --parent and --item out",
                 ))
             }
-            Command::Gate if name.is_some() => {
+            RecordingCommand::Gate if name.is_some() => {
                 let gate = CreateGate {
                     id: name,
                     line: found.line,
@@ -111,7 +111,7 @@ impl Record for Begin {
                 };
                 Ok(gate.plan(facts, at)?.map(Begun::Gate))
             }
-            Command::Import => {
+            RecordingCommand::Import => {
                 // A given text counts, even if the program has a similar `use`.
                 let given = self.statement.text.as_deref().map(program::scan);
                 let own = given.as_ref().map_or(own, |given| given.get(0));
@@ -127,7 +127,7 @@ impl Record for Begin {
                 Ok(import.plan(facts, at)?.map(Begun::Import))
             }
             // The branches begin in the same transaction, so that each subagent gets its task at once.
-            Command::Parallel if !source.branches_of(&found).is_empty() => {
+            RecordingCommand::Parallel if !source.branches_of(&found).is_empty() => {
                 let mut all = Steps::new(facts);
                 let parallel = all.then(|facts| self.execution(facts, at, false))?;
                 let branches = begin_branches(&mut all, at, parallel.id, self.insist)?;
@@ -154,15 +154,18 @@ impl Begin {
         facts: &Facts<'_>,
         at: &At,
         skips: bool,
-    ) -> Result<Plan<ExecutionBegun>, WriteError> {
-        let wanted = Wanted::new(&self.statement, self.parent, &self.item, self.insist);
+    ) -> Result<CommandPlan<ExecutionBegun>, WriteError> {
+        let wanted = WantedPlace::new(&self.statement, self.parent, &self.item, self.insist);
         match item::find(facts, wanted)? {
             Where::New {
                 parallel,
                 name,
                 alone: true,
             } => {
-                let of_program = Source::of(facts).find(&self.statement)?.statement.is_some();
+                let of_program = ProgramSource::of(facts)
+                    .find(&self.statement)?
+                    .statement
+                    .is_some();
                 let statement = (!of_program).then(|| self.statement.clone());
                 let branch = Branch {
                     statement,
@@ -194,21 +197,22 @@ impl Begin {
         at: &At,
         parent: Option<i64>,
         skips: bool,
-    ) -> Result<Plan<ExecutionBegun>, WriteError> {
-        let source = Source::of(facts);
+    ) -> Result<CommandPlan<ExecutionBegun>, WriteError> {
+        let source = ProgramSource::of(facts);
         let found = source.find(&self.statement)?;
         let (listing, index) = source.listed(&found);
         let own = listing.get(index);
-        let command = own.map_or(Command::Exec, Command::of);
+        let command = own.map_or(RecordingCommand::Exec, RecordingCommand::of);
         if let Some(own) = own
-            && (command == Command::Declares || command == Command::Input && !skips)
+            && (command == RecordingCommand::Declares
+                || command == RecordingCommand::Input && !skips)
         {
             return Err(command.not_begun(own));
         }
-        let entry = Entry::open(facts, found, parent, self.insist, None)?;
+        let entry = BeginnableStatement::open(facts, found, parent, self.insist, None)?;
         match (command, own) {
-            (Command::Loop, Some(own)) => begin_loop(facts, at, entry, own),
-            (Command::Parallel, Some(own)) => begin_parallel(facts, at, entry, own),
+            (RecordingCommand::Loop, Some(own)) => begin_loop(facts, at, entry, own),
+            (RecordingCommand::Parallel, Some(own)) => begin_parallel(facts, at, entry, own),
             _ => {
                 let pipes = entry.source.has_items(&entry.found)
                     && crate::trace::may_hold_branches(&entry.found.text);
@@ -219,14 +223,14 @@ impl Begin {
                 };
                 let row = entry.row(facts, Status::Executing, meta)?;
                 // A row of this text would be read as a gate that nobody asked for.
-                if shape(&row) == Shape::Gate {
+                if shape(&row) == RowShape::Gate {
                     return Err(WriteError::wrong(
                         "the gate has no name, and a decision needs one",
                         "name the gate: `prosescope gate create NAME`, with --line or --prompt",
                     ));
                 }
                 not_twice(facts, &row)?;
-                entry.begin(facts, at, row, Keys::default())
+                entry.begin(facts, at, row, MetaKeys::default())
             }
         }
     }

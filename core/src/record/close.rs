@@ -1,23 +1,23 @@
 use super::entry::{barred, touch};
-use super::insist::{Insist, Insisted};
+use super::insist::{ForcedRules, Insist};
 use super::instance::{Instance, running, scope_of, shown};
-use super::meta::Keys;
+use super::meta::MetaKeys;
 use super::open_executions::{OpenExecutions, no_longer};
 use super::parallel::join;
 use super::rounds::leave;
-use super::source::Source;
+use super::source::ProgramSource;
 use super::task::output_of;
 use super::{
-    At, Change, ExecutionEnded, ExecutionRow, ExecutionUpdate, Facts, LoopRounds, ParallelJoined,
-    Plan, Record, Style, WriteError,
+    At, Change, CommandPlan, ExecutionEnded, ExecutionRow, ExecutionUpdate, Facts, LoopRounds,
+    ParallelJoined, Record, Style, WriteError,
 };
 use crate::model::time::Stamp;
-use crate::trace::{Shape, frame_block, shape};
+use crate::trace::{RowShape, frame_block, shape};
 use serde::{Deserialize, Serialize};
 
 /// The outcome with which an execution ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum How {
+pub(super) enum EndingKind {
     /// The execution completes. The command is refused until the binding that the statement writes exists.
     Completed,
     /// The execution fails.
@@ -29,8 +29,8 @@ pub(super) enum How {
     Skipped,
 }
 
-/// The command `end`, which ends an open execution as completed: it leaves a loop, joins a parallel block, or completes a
-/// statement or a call.
+/// The command `end`, which ends an open execution as completed: it leaves a loop, joins a parallel block, or completes
+/// a statement or a call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct End {
     /// The id of the execution; by default the innermost open execution.
@@ -45,7 +45,7 @@ pub struct End {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(untagged)]
-pub enum Ended {
+pub enum EndedPart {
     /// A parallel block, with its branches.
     Parallel(ParallelJoined),
     /// A loop, with its rounds.
@@ -54,36 +54,36 @@ pub enum Ended {
     Execution(ExecutionEnded),
 }
 
-impl Ended {
+impl EndedPart {
     /// Returns the execution that ended.
     pub fn execution(&self) -> &ExecutionEnded {
         match self {
-            Ended::Parallel(joined) => &joined.parallel,
-            Ended::Loop(rounds) => &rounds.of,
-            Ended::Execution(ended) => ended,
+            EndedPart::Parallel(joined) => &joined.parallel,
+            EndedPart::Loop(rounds) => &rounds.of,
+            EndedPart::Execution(ended) => ended,
         }
     }
 }
 
 impl Record for End {
-    type Done = Ended;
+    type Done = EndedPart;
 
-    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<Ended>, WriteError> {
+    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<CommandPlan<EndedPart>, WriteError> {
         running(facts)?;
         let id = OpenExecutions::of(facts).pick(facts, self.id, None)?;
         let first = Instance::of(facts, id)?.first;
         let branch = super::instance::meta(&first).branch;
         Ok(match shape(&first) {
-            Shape::Loop if branch.is_none() => {
-                leave(facts, at, id, self.because.as_deref(), self.insist)?.map(Ended::Loop)
+            RowShape::Loop if branch.is_none() => {
+                leave(facts, at, id, self.because.as_deref(), self.insist)?.map(EndedPart::Loop)
             }
-            Shape::Parallel if branch.is_none() => {
-                join(facts, at, id, self.insist)?.map(Ended::Parallel)
+            RowShape::Parallel if branch.is_none() => {
+                join(facts, at, id, self.insist)?.map(EndedPart::Parallel)
             }
             _ => {
-                let close = Close::new(id, How::Completed, self.insist);
-                let keys = Keys::default().text("reason", self.because.as_deref());
-                close.close(facts, at, keys)?.map(Ended::Execution)
+                let close = Close::new(id, EndingKind::Completed, self.insist);
+                let keys = MetaKeys::default().text("reason", self.because.as_deref());
+                close.close(facts, at, keys)?.map(EndedPart::Execution)
             }
         })
     }
@@ -103,12 +103,12 @@ pub struct Fail {
 impl Record for Fail {
     type Done = ExecutionEnded;
 
-    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<ExecutionEnded>, WriteError> {
+    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<CommandPlan<ExecutionEnded>, WriteError> {
         running(facts)?;
         not_empty(&self.error)?;
         let id = OpenExecutions::of(facts).pick(facts, self.id, None)?;
         let error = self.error.clone();
-        Close::new(id, How::Failed { error }, self.insist).plan(facts, at)
+        Close::new(id, EndingKind::Failed { error }, self.insist).plan(facts, at)
     }
 }
 
@@ -124,13 +124,13 @@ pub(super) fn not_empty(error: &str) -> Result<(), WriteError> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Close {
     id: i64,
-    how: How,
+    how: EndingKind,
     /// The overrides that the caller gave (`--force`).
     insist: Insist,
 }
 
 impl Close {
-    pub(super) fn new(id: i64, how: How, insist: Insist) -> Close {
+    pub(super) fn new(id: i64, how: EndingKind, insist: Insist) -> Close {
         Close { id, how, insist }
     }
 }
@@ -138,8 +138,8 @@ impl Close {
 impl Record for Close {
     type Done = ExecutionEnded;
 
-    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<ExecutionEnded>, WriteError> {
-        self.close(facts, at, Keys::default())
+    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<CommandPlan<ExecutionEnded>, WriteError> {
+        self.close(facts, at, MetaKeys::default())
     }
 }
 
@@ -149,18 +149,19 @@ impl Close {
         &self,
         facts: &Facts<'_>,
         at: &At,
-        keys: Keys,
-    ) -> Result<Plan<ExecutionEnded>, WriteError> {
-        let mut open = Ending::open(facts, Some(self.id), Shape::Statement, self.insist)?;
+        keys: MetaKeys,
+    ) -> Result<CommandPlan<ExecutionEnded>, WriteError> {
+        let mut open =
+            EndingExecution::open(facts, Some(self.id), RowShape::Statement, self.insist)?;
         self.not_a_gate(&open.instance)?;
-        let mut wrote = Keys::default();
+        let mut wrote = MetaKeys::default();
         let (status, error) = match &self.how {
-            How::Completed => {
+            EndingKind::Completed => {
                 wrote = outputs(facts, &mut open)?;
                 ("completed", None)
             }
-            How::Failed { error } => ("failed", Some(error.clone())),
-            How::Skipped => ("skipped", None),
+            EndingKind::Failed { error } => ("failed", Some(error.clone())),
+            EndingKind::Skipped => ("skipped", None),
         };
         // Failing an execution also cuts off its open children. Any other ending is refused while a child is open.
         if status != "failed" {
@@ -169,7 +170,7 @@ impl Close {
         if status == "completed" {
             open.not_barred(facts)?;
         }
-        Ok(Plan {
+        Ok(CommandPlan {
             changes: open.changes(facts, at, status, error, wrote.and(keys))?,
             done: open.ended(facts, status),
         })
@@ -178,7 +179,7 @@ impl Close {
     /// Refuses to end the wait at a gate, because only a decision ends it.
     fn not_a_gate(&self, instance: &Instance) -> Result<(), WriteError> {
         let own = instance.meta();
-        if own.branch.is_some() || shape(&instance.first) != Shape::Gate {
+        if own.branch.is_some() || shape(&instance.first) != RowShape::Gate {
             return Ok(());
         }
         let gate = own.gate_id.as_deref().unwrap_or("ID");
@@ -196,56 +197,56 @@ impl Close {
 
 /// Refuses to complete an execution that has not written the binding that the program names. Returns the metadata keys
 /// that record the binding.
-fn outputs(facts: &Facts<'_>, open: &mut Ending) -> Result<Keys, WriteError> {
-    let source = Source::of(facts);
+fn outputs(facts: &Facts<'_>, open: &mut EndingExecution) -> Result<MetaKeys, WriteError> {
+    let source = ProgramSource::of(facts);
     if let Some((name, _)) = output_of(&source, &open.instance.first) {
         let written = written(facts, &source, &open.instance, &name);
         return Ok(match open.insisted.sequence(written)? {
-            Some(scope) => Keys::wrote(&name, scope),
-            None => Keys::default(),
+            Some(scope) => MetaKeys::wrote(&name, scope),
+            None => MetaKeys::default(),
         });
     }
     // The last row may contain the binding of an unnamed value (`anon_001`) that was written while the execution was
     // open.
     let last = super::instance::meta(&open.instance.last);
     Ok(match &last.binding {
-        Some(name) => Keys::wrote(name, last.binding_scope),
-        None => Keys::default(),
+        Some(name) => MetaKeys::wrote(name, last.binding_scope),
+        None => MetaKeys::default(),
     })
 }
 
 /// An open execution that a command ends, or in which a command ends a round or branch.
-pub(super) struct Ending {
+pub(super) struct EndingExecution {
     pub(super) run: String,
     open_executions: OpenExecutions,
     pub(super) instance: Instance,
-    pub(super) insisted: Insisted,
+    pub(super) insisted: ForcedRules,
 }
 
-impl Ending {
+impl EndingExecution {
     /// Returns the given execution, or else the only open execution of the shape `wanted`. Refuses a closed execution.
     pub(super) fn open(
         facts: &Facts<'_>,
         given: Option<i64>,
-        wanted: Shape,
+        wanted: RowShape,
         insist: Insist,
-    ) -> Result<Ending, WriteError> {
+    ) -> Result<EndingExecution, WriteError> {
         let run = running(facts)?;
         let open_executions = OpenExecutions::of(facts);
         let id = open_executions.pick(facts, given, Some(wanted))?;
         let instance = Instance::of(facts, id)?;
-        if wanted == Shape::Loop && instance.meta().loop_id.is_none() {
+        if wanted == RowShape::Loop && instance.meta().loop_id.is_none() {
             return Err(WriteError::refused(
                 "not-a-loop",
                 format!("execution {id} is not a loop: {}", instance.first.text),
                 "give the number of a loop, as `prosescope begin` printed it",
             ));
         }
-        Ok(Ending {
+        Ok(EndingExecution {
             run,
             open_executions,
             instance: instance.open()?,
-            insisted: Insisted::new(insist),
+            insisted: ForcedRules::new(insist),
         })
     }
 
@@ -305,7 +306,7 @@ impl Ending {
         at: &At,
         status: &str,
         error: Option<String>,
-        keys: Keys,
+        keys: MetaKeys,
     ) -> Result<Vec<Change>, WriteError> {
         let style = facts.style();
         let status = match status {
@@ -331,7 +332,7 @@ pub(super) fn ending(
     instance: &Instance,
     status: &str,
     error: Option<String>,
-    keys: Keys,
+    keys: MetaKeys,
 ) -> Result<Vec<Change>, WriteError> {
     let now = at.text(facts.style());
     if facts.style() == Style::InPlace {
@@ -357,9 +358,9 @@ pub(super) fn ending(
 pub(super) fn again(
     facts: &Facts<'_>,
     instance: &Instance,
-    keys: Keys,
+    keys: MetaKeys,
 ) -> Result<ExecutionRow, WriteError> {
-    let mut metadata = Keys::naming(&instance.meta()).done();
+    let mut metadata = MetaKeys::naming(&instance.meta()).done();
     // The attempt number is copied into each later row, so that the last row always has the number and the limit.
     let last = super::instance::meta(&instance.last);
     if let Some(attempt) = last.attempt {
@@ -387,7 +388,7 @@ pub(super) fn again(
 /// frame; `None` is the root.
 fn written(
     facts: &Facts<'_>,
-    source: &Source<'_>,
+    source: &ProgramSource<'_>,
     instance: &Instance,
     name: &str,
 ) -> Result<Option<i64>, WriteError> {

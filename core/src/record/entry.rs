@@ -1,52 +1,52 @@
 //! Checks that a statement may begin now, and plans the row that opens it.
 
-use super::insist::{Insist, Insisted};
+use super::insist::{ForcedRules, Insist};
 use super::instance::{depth, meta, newest, open_parent, running, shown};
-use super::meta::Keys;
+use super::meta::MetaKeys;
 use super::next::next_step;
 use super::open_executions::OpenExecutions;
-use super::order::Turn;
+use super::order::NextInSequence;
 use super::place::{at_line, parent_of};
 use super::rounds::rounds_left;
-use super::source::{Found, Source};
+use super::source::{LineLookup, ProgramSource};
 use super::task::task_of;
-use super::{At, Change, ExecutionBegun, ExecutionRow, Facts, Plan, RunChange, WriteError};
+use super::{At, Change, CommandPlan, ExecutionBegun, ExecutionRow, Facts, RunChange, WriteError};
 use crate::model::{Execution, Meta, Status};
 use crate::trace::frame_block;
 use crate::trace::judgement::{Bar, WAITS, Why};
 
 /// A statement that may begin: it was looked up in the program, its parent is known, and no open statement blocks it.
-pub(super) struct Entry<'s> {
+pub(super) struct BeginnableStatement<'s> {
     pub(super) run: String,
-    pub(super) source: Source<'s>,
-    pub(super) found: Found,
+    pub(super) source: ProgramSource<'s>,
+    pub(super) found: LineLookup,
     pub(super) parent: Option<i64>,
-    pub(super) insisted: Insisted,
+    pub(super) insisted: ForcedRules,
     /// Notes for the caller, such as a warning that the statement is out of order.
     pub(super) notes: Vec<String>,
 }
 
-impl<'s> Entry<'s> {
-    /// Finds the execution in which a statement runs, and checks that the statement may begin now. `asks` is the id of the
-    /// gate that the statement asks, if it is one.
+impl<'s> BeginnableStatement<'s> {
+    /// Finds the execution in which a statement runs, and checks that the statement may begin now. `asks` is the id of
+    /// the gate that the statement asks, if it is one.
     pub(super) fn open(
         facts: &'s Facts<'_>,
-        found: Found,
+        found: LineLookup,
         parent: Option<i64>,
         insist: Insist,
         asks: Option<&str>,
-    ) -> Result<Entry<'s>, WriteError> {
+    ) -> Result<BeginnableStatement<'s>, WriteError> {
         let run = running(facts)?;
         open_parent(facts, parent)?;
-        let source = Source::of(facts);
+        let source = ProgramSource::of(facts);
         let open_executions = OpenExecutions::of(facts);
-        let mut insisted = Insisted::new(insist);
+        let mut insisted = ForcedRules::new(insist);
         let fits = parent_of(facts, &source, &open_executions, &found, parent);
         let parent = insisted.sequence(fits)?.unwrap_or(parent);
         insisted.sequence(open_executions.past_gates(parent))?;
         insisted.sequence(open_executions.in_turn(&source, &found, parent))?;
         insisted.sequence(rounds_left(facts, &source, parent))?;
-        let turn = Turn {
+        let turn = NextInSequence {
             facts,
             source,
             found: &found,
@@ -55,7 +55,7 @@ impl<'s> Entry<'s> {
         insisted.sequence(turn.other_way())?;
         insisted.sequence(not_barred(facts, parent, &found, asks))?;
         let notes = turn.notes()?;
-        Ok(Entry {
+        Ok(BeginnableStatement {
             notes,
             run,
             source,
@@ -91,18 +91,18 @@ impl<'s> Entry<'s> {
         facts: &Facts<'_>,
         at: &At,
         mut row: Execution,
-        keys: Keys,
-    ) -> Result<Plan<ExecutionBegun>, WriteError> {
+        keys: MetaKeys,
+    ) -> Result<CommandPlan<ExecutionBegun>, WriteError> {
         self.insisted
             .sequence(not_too_deep(facts, self.parent, &row))?;
         let (block, depth) = name_frame(facts, &mut row)?.unzip();
         let meta = meta(&row);
-        let keys = keys.and(Keys::line(&self.source, &self.found));
-        let keys = self.insisted.keys(Keys::naming(&meta).and(keys));
+        let keys = keys.and(MetaKeys::line(&self.source, &self.found));
+        let keys = self.insisted.keys(MetaKeys::naming(&meta).and(keys));
         let task = task_of(facts, &self.source, &self.found, &row)?;
         let name = meta.branch.or(meta.loop_id).or(meta.parallel_id);
         let next = next_step(&self.source, &self.found, row.id);
-        Ok(Plan {
+        Ok(CommandPlan {
             changes: vec![opening(facts, at, &row, keys), touch(facts, at)],
             done: ExecutionBegun {
                 run: self.run,
@@ -121,12 +121,12 @@ impl<'s> Entry<'s> {
     }
 }
 
-/// Refuses a statement that the program bars: after a gate that was rejected, timed out or never asked, or after its call
-/// had returned.
+/// Refuses a statement that the program bars: after a gate that was rejected, timed out or never asked, or after its
+/// call had returned.
 fn not_barred(
     facts: &Facts<'_>,
     parent: Option<i64>,
-    found: &Found,
+    found: &LineLookup,
     asks: Option<&str>,
 ) -> Result<(), WriteError> {
     match facts.bar(parent, found.statement, asks) {
@@ -254,7 +254,7 @@ pub(super) fn not_twice(facts: &Facts<'_>, row: &Execution) -> Result<(), WriteE
 }
 
 /// Returns the change that writes the opening row of an instance.
-pub(super) fn opening(facts: &Facts<'_>, at: &At, row: &Execution, keys: Keys) -> Change {
+pub(super) fn opening(facts: &Facts<'_>, at: &At, row: &Execution, keys: MetaKeys) -> Change {
     Change::Execution(ExecutionRow {
         id: row.id,
         index: row.index,

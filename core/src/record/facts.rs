@@ -94,11 +94,11 @@ pub struct Facts<'s> {
 /// The longest list, in bytes, whose items a command looks at.
 const LONGEST_LIST: usize = 64 * 1024;
 
-/// A [`Place`]: the parent, the line and, without a line, the text.
-type Key = (Option<i64>, Option<i64>, Option<Text>);
+/// A [`StatementPlace`]: the parent, the line and, without a line, the text.
+type StatementKey = (Option<i64>, Option<i64>, Option<Text>);
 
 /// The rows of a run by place, as positions in [`Run::executions`].
-type Places = BTreeMap<Key, Vec<usize>>;
+type Places = BTreeMap<StatementKey, Vec<usize>>;
 
 fn places_of(rows: &[Execution]) -> Places {
     let mut places = Places::new();
@@ -172,7 +172,8 @@ impl<'s> Facts<'s> {
         Calls::of(&self.run, trace, self.listing?).returned(parent, None)
     }
 
-    /// Returns the lines of statements that have to run before `statement` in the execution `parent`, but are not recorded.
+    /// Returns the lines of statements that have to run before `statement` in the execution `parent`, but are not
+    /// recorded.
     pub(super) fn passed_over(&self, parent: Option<i64>, statement: u32) -> Vec<u32> {
         let trace = self.trace();
         let order = self.listing.and_then(|program| Order::of(trace, program));
@@ -300,7 +301,7 @@ impl<'s> Facts<'s> {
     /// Returns the rows at `place`, from the newest down to the row with the id `since`.
     pub(super) fn back<'f>(
         &'f self,
-        place: &Place<'_>,
+        place: &StatementPlace<'_>,
         since: i64,
     ) -> impl Iterator<Item = &'f Execution> + use<'f, 's> {
         let text = place.index.is_none().then(|| Text::from(place.text));
@@ -374,8 +375,8 @@ impl<'s> Facts<'s> {
         }
     }
 
-    /// Returns the items that a construct goes through, if a short value records its list; items that are not texts have
-    /// no name. `frame` is the frame around the construct.
+    /// Returns the items that a construct goes through, if a short value records its list; items that are not texts
+    /// have no name. `frame` is the frame around the construct.
     pub(super) fn items(
         &self,
         construct: &Statement,
@@ -536,8 +537,8 @@ impl<'s> Facts<'s> {
     }
 }
 
-/// Returns the status that a state file records. A recorded `waiting` counts as running, because waiting follows from the
-/// gates (errata T10).
+/// Returns the status that a state file records. A recorded `waiting` counts as running, because waiting follows from
+/// the gates (errata T10).
 fn in_file(status: Option<&RunStatus>) -> RunStatus {
     let status = status.filter(|status| **status != RunStatus::Waiting);
     status.cloned().unwrap_or(RunStatus::Running)
@@ -572,7 +573,7 @@ fn is_gap(issue: &Issue) -> bool {
 
 /// The place of a statement: its parent, and its line or, without a line, its text (errata T1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place<'a> {
+pub(crate) struct StatementPlace<'a> {
     /// The row id of the execution that the statement runs in.
     pub parent: Option<i64>,
     /// The column `statement_index`, which contains the line in the program.
@@ -581,10 +582,10 @@ pub(crate) struct Place<'a> {
     pub text: &'a str,
 }
 
-impl<'a> Place<'a> {
+impl<'a> StatementPlace<'a> {
     /// Returns the place of a row.
-    pub(crate) fn of(row: &'a Execution) -> Place<'a> {
-        Place {
+    pub(crate) fn of(row: &'a Execution) -> StatementPlace<'a> {
+        StatementPlace {
             parent: row.parent,
             index: row.index,
             text: &row.text,
@@ -592,8 +593,8 @@ impl<'a> Place<'a> {
     }
 
     /// Returns the place of a statement of the program that runs in `parent`.
-    pub(super) fn of_statement(parent: Option<i64>, own: &'a Statement) -> Place<'a> {
-        Place {
+    pub(super) fn of_statement(parent: Option<i64>, own: &'a Statement) -> StatementPlace<'a> {
+        StatementPlace {
             parent,
             index: Some(own.line.into()),
             text: &own.text,

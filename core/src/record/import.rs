@@ -1,9 +1,9 @@
 use super::entry::touch;
 use super::instance::{running, shown};
-use super::source::Source;
+use super::source::ProgramSource;
 use super::{
-    At, AttachmentFile, Change, Facts, ImportFact, ImportRegistered, ImportRow, NestedRun, Plan,
-    Record, Style, WriteError, names,
+    At, AttachmentFile, Change, CommandPlan, Facts, ImportFact, ImportRegistered, ImportRow,
+    NestedRun, Record, Style, WriteError, names,
 };
 
 use crate::program::StatementKind;
@@ -32,7 +32,11 @@ pub struct AddImport {
 impl Record for AddImport {
     type Done = ImportRegistered;
 
-    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<ImportRegistered>, WriteError> {
+    fn plan(
+        &self,
+        facts: &Facts<'_>,
+        at: &At,
+    ) -> Result<CommandPlan<ImportRegistered>, WriteError> {
         let run = running(facts)?;
         names::plain("handle", &self.alias)?;
         for (mark, why) in [
@@ -109,7 +113,7 @@ impl Record for AddImport {
             }),
             touch(facts, at),
         ]);
-        Ok(Plan {
+        Ok(CommandPlan {
             changes,
             done: ImportRegistered {
                 nested: Some(format!("{run}/{folder}")),
@@ -129,7 +133,7 @@ impl AddImport {
         if let Some(source) = known.and_then(|known| known.source_url.clone()) {
             return Ok(source);
         }
-        let program = Source::of(facts);
+        let program = ProgramSource::of(facts);
         let mut used = program
             .listing
             .iter()

@@ -5,7 +5,7 @@
 use serde_json::{Map, Value, json};
 
 use super::WriteError;
-use super::meta::Keys;
+use super::meta::MetaKeys;
 
 /// The overrides that a caller gave.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -18,17 +18,17 @@ pub struct Insist {
 
 /// The rules that `--force` overrode, and the given values that differ from the program.
 #[derive(Debug, Default)]
-pub(super) struct Insisted {
+pub(super) struct ForcedRules {
     insist: Insist,
     forced: Vec<&'static str>,
     differs: Map<String, Value>,
 }
 
-impl Insisted {
-    pub(super) fn new(insist: Insist) -> Insisted {
-        Insisted {
+impl ForcedRules {
+    pub(super) fn new(insist: Insist) -> ForcedRules {
+        ForcedRules {
             insist,
-            ..Insisted::default()
+            ..ForcedRules::default()
         }
     }
 
@@ -66,7 +66,8 @@ impl Insisted {
         self.settle_by(what, line, says, given, |_, _| false)
     }
 
-    /// Returns the effective value like [`Insisted::settle`], but treats two values as equal if `alike` returns true.
+    /// Returns the effective value like [`ForcedRules::settle`], but treats two values as equal if `alike` returns
+    /// true.
     pub(super) fn settle_by<T>(
         &mut self,
         what: &'static str,
@@ -122,7 +123,7 @@ impl Insisted {
     }
 
     /// Returns `keys` with the metadata keys that record the overrides.
-    pub(super) fn keys(&self, keys: Keys) -> Keys {
+    pub(super) fn keys(&self, keys: MetaKeys) -> MetaKeys {
         let forced: Vec<String> = self.forced.iter().map(|rule| (*rule).to_owned()).collect();
         keys.list("forced", &forced)
             .object("override", &self.differs)

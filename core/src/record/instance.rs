@@ -1,7 +1,7 @@
 //! One execution of a statement or construct, as the trace combines its rows (errata T1 to T3).
 
-use super::source::Source;
-use super::{Facts, Place, WriteError};
+use super::source::ProgramSource;
+use super::{Facts, StatementPlace, WriteError};
 use crate::model::text::cut;
 use crate::model::{Execution, Meta, RunStatus, Status};
 
@@ -62,7 +62,7 @@ pub(super) fn newest<'f>(
     since: i64,
 ) -> Option<&'f Execution> {
     let branch = meta(like).branch;
-    let mut rows = facts.back(&Place::of(like), since);
+    let mut rows = facts.back(&StatementPlace::of(like), since);
     rows.find(|row| meta(row).branch == branch)
 }
 
@@ -96,8 +96,8 @@ pub(super) fn begun_after(facts: &Facts<'_>, parent: Option<i64>) -> Result<i64,
     }
 }
 
-/// Returns the newest last row of an execution directly in `parent` for which `wanted` returns true, among the rows with an
-/// id above `since`.
+/// Returns the newest last row of an execution directly in `parent` for which `wanted` returns true, among the rows
+/// with an id above `since`.
 pub(super) fn newest_in<'f>(
     facts: &'f Facts<'_>,
     parent: Option<i64>,
@@ -171,7 +171,7 @@ pub(super) fn frame_of<'f>(
 /// name for itself.
 pub(super) fn scope_of<'f>(
     facts: &'f Facts<'_>,
-    source: &Source<'_>,
+    source: &ProgramSource<'_>,
     from: Option<i64>,
     name: &str,
 ) -> Result<Option<&'f Execution>, WriteError> {

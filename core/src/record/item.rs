@@ -6,14 +6,14 @@ use super::instance::{Instance, begun_after, meta};
 use super::open_executions::OpenExecutions;
 use super::parallel::Branch;
 use super::place::{at_line, holder};
-use super::source::{Found, Source, StatementRef};
+use super::source::{LineLookup, ProgramSource, StatementRef};
 use super::steps::Steps;
-use super::{At, Facts, Place, Plan, WriteError};
+use super::{At, CommandPlan, Facts, StatementPlace, WriteError};
 use crate::model::Execution;
 
 /// A statement, and the place where the caller wants it to run.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Wanted<'a> {
+pub(super) struct WantedPlace<'a> {
     pub(super) statement: &'a StatementRef,
     pub(super) parent: Option<i64>,
     /// The name of the item or branch that the statement runs in.
@@ -21,14 +21,14 @@ pub(super) struct Wanted<'a> {
     pub(super) insist: Insist,
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> WantedPlace<'a> {
     pub(super) fn new(
         statement: &'a StatementRef,
         parent: Option<i64>,
         item: &'a Option<String>,
         insist: Insist,
-    ) -> Wanted<'a> {
-        Wanted {
+    ) -> WantedPlace<'a> {
+        WantedPlace {
             statement,
             parent,
             item: item.as_deref(),
@@ -57,9 +57,9 @@ pub(super) enum Where {
 pub(super) fn inside<D>(
     facts: &Facts<'_>,
     at: &At,
-    wanted: Wanted<'_>,
-    plan: impl FnOnce(&Facts<'_>, Option<i64>) -> Result<Plan<D>, WriteError>,
-) -> Result<Plan<D>, WriteError> {
+    wanted: WantedPlace<'_>,
+    plan: impl FnOnce(&Facts<'_>, Option<i64>) -> Result<CommandPlan<D>, WriteError>,
+) -> Result<CommandPlan<D>, WriteError> {
     enter(facts, at, wanted, find(facts, wanted)?, plan)
 }
 
@@ -67,10 +67,10 @@ pub(super) fn inside<D>(
 pub(super) fn enter<D>(
     facts: &Facts<'_>,
     at: &At,
-    wanted: Wanted<'_>,
+    wanted: WantedPlace<'_>,
     place: Where,
-    plan: impl FnOnce(&Facts<'_>, Option<i64>) -> Result<Plan<D>, WriteError>,
-) -> Result<Plan<D>, WriteError> {
+    plan: impl FnOnce(&Facts<'_>, Option<i64>) -> Result<CommandPlan<D>, WriteError>,
+) -> Result<CommandPlan<D>, WriteError> {
     match place {
         Where::Elsewhere => plan(facts, wanted.parent),
         Where::In(id) => plan(facts, Some(id)),
@@ -95,11 +95,11 @@ pub(super) fn begins(parallel: i64, name: String, insist: Insist) -> Branch {
 
 /// Finds the item for a statement: the item that the caller named, else the only open item in which the statement has
 /// not begun, else a new item.
-pub(super) fn find(facts: &Facts<'_>, wanted: Wanted<'_>) -> Result<Where, WriteError> {
+pub(super) fn find(facts: &Facts<'_>, wanted: WantedPlace<'_>) -> Result<Where, WriteError> {
     if *wanted.statement == StatementRef::default() {
         return Ok(Where::Elsewhere);
     }
-    let source = Source::of(facts);
+    let source = ProgramSource::of(facts);
     let found = source.find(wanted.statement)?;
     let (Some(statement), Some(listing)) = (found.statement, source.listing) else {
         let parallel = wanted
@@ -225,16 +225,16 @@ pub(super) fn find(facts: &Facts<'_>, wanted: Wanted<'_>) -> Result<Where, Write
     }
 }
 
-/// Returns the branch that begins with a statement: the first statement of a branch that its open parallel block has not
-/// begun. `None` if there is no such block, or several.
+/// Returns the branch that begins with a statement: the first statement of a branch that its open parallel block has
+/// not begun. `None` if there is no such block, or several.
 fn new_branch(
     facts: &Facts<'_>,
     open_executions: &OpenExecutions,
-    wanted: Wanted<'_>,
+    wanted: WantedPlace<'_>,
     parallel: u32,
     statement: u32,
 ) -> Result<Option<Where>, WriteError> {
-    let source = Source::of(facts);
+    let source = ProgramSource::of(facts);
     let listed = source.branches(parallel);
     if !listed.iter().any(|(_, at)| *at == statement) {
         return Ok(None);
@@ -273,10 +273,10 @@ fn new_branch(
 
 /// Returns the open execution that contains the statement, in the branch or item that the caller named.
 fn named_branch(
-    source: &Source<'_>,
+    source: &ProgramSource<'_>,
     open_executions: &OpenExecutions,
-    found: &Found,
-    wanted: Wanted<'_>,
+    found: &LineLookup,
+    wanted: WantedPlace<'_>,
 ) -> Result<Where, WriteError> {
     let Some(name) = wanted.item else {
         return Ok(Where::Elsewhere);
@@ -306,8 +306,8 @@ pub(super) fn is_parallel(row: &Execution) -> bool {
 }
 
 /// Returns whether a statement has begun in an item.
-fn begun_in(facts: &Facts<'_>, item: i64, found: &Found) -> Result<bool, WriteError> {
-    let place = Place {
+fn begun_in(facts: &Facts<'_>, item: i64, found: &LineLookup) -> Result<bool, WriteError> {
+    let place = StatementPlace {
         parent: Some(item),
         index: found.index(),
         text: &found.text,

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::Style;
-use super::source::{Found, Source};
+use super::source::{LineLookup, ProgramSource};
 use crate::model::Meta;
 
 /// A metadata key whose spelling depends on the store's style, such as `max` or `max_iterations`.
@@ -36,13 +36,13 @@ impl Word {
 
 /// Metadata under construction; a value of `None` is left out.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Keys(Map<String, Value>);
+pub(super) struct MetaKeys(Map<String, Value>);
 
-impl Keys {
+impl MetaKeys {
     /// Returns the keys that identify an instance, such as `loop_id`. Every later row of the instance repeats these
     /// keys.
-    pub(super) fn naming(meta: &Meta) -> Keys {
-        Keys::default()
+    pub(super) fn naming(meta: &Meta) -> MetaKeys {
+        MetaKeys::default()
             .text("gate_id", meta.gate_id.as_deref())
             .text("loop_id", meta.loop_id.as_deref())
             .text("parallel_id", meta.parallel_id.as_deref())
@@ -53,46 +53,46 @@ impl Keys {
 
     /// Returns the keys for the binding that an execution wrote as its result. With these keys, readers need not infer
     /// the binding from names and times.
-    pub(super) fn wrote(name: &str, scope: Option<i64>) -> Keys {
-        Keys::default()
+    pub(super) fn wrote(name: &str, scope: Option<i64>) -> MetaKeys {
+        MetaKeys::default()
             .text("binding", Some(name))
             .number("binding_scope", scope)
     }
 
     /// Returns the key for the line of a statement, if the statement's text is not unique in the program.
-    pub(super) fn line(source: &Source<'_>, found: &Found) -> Keys {
+    pub(super) fn line(source: &ProgramSource<'_>, found: &LineLookup) -> MetaKeys {
         let line = found.line.filter(|_| !source.text_is_unique(found));
-        Keys::default().number("program_line", line.map(i64::from))
+        MetaKeys::default().number("program_line", line.map(i64::from))
     }
 
     /// Adds all keys of `more`.
-    pub(super) fn and(mut self, more: Keys) -> Keys {
+    pub(super) fn and(mut self, more: MetaKeys) -> MetaKeys {
         self.0.extend(more.0);
         self
     }
 
-    pub(super) fn text(mut self, key: &str, value: Option<&str>) -> Keys {
+    pub(super) fn text(mut self, key: &str, value: Option<&str>) -> MetaKeys {
         if let Some(value) = value {
             self.0.insert(key.to_owned(), value.into());
         }
         self
     }
 
-    pub(super) fn number(mut self, key: &str, value: Option<i64>) -> Keys {
+    pub(super) fn number(mut self, key: &str, value: Option<i64>) -> MetaKeys {
         if let Some(value) = value {
             self.0.insert(key.to_owned(), value.into());
         }
         self
     }
 
-    pub(super) fn list(mut self, key: &str, values: &[String]) -> Keys {
+    pub(super) fn list(mut self, key: &str, values: &[String]) -> MetaKeys {
         if !values.is_empty() {
             self.0.insert(key.to_owned(), values.into());
         }
         self
     }
 
-    pub(super) fn object(mut self, key: &str, value: &Map<String, Value>) -> Keys {
+    pub(super) fn object(mut self, key: &str, value: &Map<String, Value>) -> MetaKeys {
         if !value.is_empty() {
             self.0.insert(key.to_owned(), Value::Object(value.clone()));
         }

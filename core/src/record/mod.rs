@@ -5,8 +5,8 @@
 //! ```
 //!
 //! A command is a struct that implements [`Record`]. The store reads the run as every reader does, and the command
-//! decides on these [`Facts`]: it either refuses, or returns [`Change`]s and a result for the caller. A store reads rows
-//! and applies changes; it never decides. [`record`] connects the two.
+//! decides on these [`Facts`]: it either refuses, or returns [`Change`]s and a result for the caller. A store reads
+//! rows and applies changes; it never decides. [`record`] connects the two.
 //!
 //! | file | commands |
 //! |---|---|
@@ -73,23 +73,24 @@ pub use crate::model::change::{
     AgentRow, AttachmentFile, AuditRow, BindingRow, Change, ExecutionRow, ExecutionUpdate,
     GateResolution, GateRow, ImportRow, MemoryRow, NestedRun, RunChange, SegmentRow,
 };
-pub use crate::model::change::{Content, FileChange, JOURNAL, Staged};
+pub use crate::model::change::{FileChange, JOURNAL, StagedBytes, ValueBytes};
 pub use adopt::{StateFileRows, first_events};
 pub(crate) use adopt::{node_numbered, rows_of_state_file};
 pub use agent::{AddSegment, Remember};
 pub use at::{At, at_text};
 pub use begin::{Begin, Begun};
-pub use close::{End, Ended, Fail};
+pub use close::{End, EndedPart, Fail};
 pub use error::{Fault, FaultKind, WriteError};
-pub(crate) use facts::Place;
+pub(crate) use facts::StatementPlace;
 pub use facts::{AgentFact, Facts, Shelf, Style};
 use facts::{ImportFact, RunFact};
 pub use gate::{
-    CreateGate, DecideAsSeen, Decision, ExpireGates, ResolveGate, Resolved, ViewGate, principal,
+    CreateGate, DecideAsSeen, Decision, ExpireGates, ResolveGate, ResolveResult, ViewGate,
+    principal,
 };
 pub use import::AddImport;
 pub use insist::Insist;
-pub use next::{NextChoice, NextView, Stand};
+pub use next::{NextChoice, NextPlace, NextView};
 pub(crate) use next::{next, stands};
 pub use put::{LARGE, Put};
 pub use recorded::{
@@ -115,22 +116,22 @@ pub trait Record {
     /// # Errors
     /// [`WriteError::Refused`] if a rule refuses, [`WriteError::NotFound`] if a named thing does not exist,
     /// [`WriteError::Fault`] if the store could not answer. In all cases the store stays unchanged.
-    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<Self::Done>, WriteError>;
+    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<CommandPlan<Self::Done>, WriteError>;
 }
 
 /// The changes that a command writes, and the result that the command returns to its caller.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Plan<D> {
+pub struct CommandPlan<D> {
     /// The changes to apply, in this order.
     pub changes: Vec<Change>,
     /// The result for the caller, valid once the changes are written.
     pub done: D,
 }
 
-impl<D> Plan<D> {
+impl<D> CommandPlan<D> {
     /// Returns the same plan with another result.
-    fn map<E>(self, into: impl FnOnce(D) -> E) -> Plan<E> {
-        Plan {
+    fn map<E>(self, into: impl FnOnce(D) -> E) -> CommandPlan<E> {
+        CommandPlan {
             changes: self.changes,
             done: into(self.done),
         }
@@ -141,7 +142,7 @@ impl<D> Plan<D> {
 impl<R: Record> Record for Vec<R> {
     type Done = Vec<R::Done>;
 
-    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<Self::Done>, WriteError> {
+    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<CommandPlan<Self::Done>, WriteError> {
         let mut all = steps::Steps::new(facts);
         let done: Result<Vec<_>, _> = self.iter().map(|one| all.plan(one, at)).collect();
         Ok(all.done(done?))
@@ -160,8 +161,8 @@ pub type Work<'a> = &'a mut dyn FnMut(&Facts<'_>) -> Result<Vec<Change>, WriteEr
 /// - **One writer at a time**, across processes: the answers of [`Facts`] to `work` are still true when its changes are
 ///   applied. Of two commands that decide a gate at once, the second one sees the first one's decision.
 /// - **Reading returns exactly what was written**, through the next writer's [`Facts`] and through a
-///   [`crate::pages::session::Session`]. A session has the same trace, bindings, agents, gates, audit log and imports for
-///   every store that got the same commands. A value comes back byte for byte.
+///   [`crate::pages::session::Session`]. A session has the same trace, bindings, agents, gates, audit log and imports
+///   for every store that got the same commands. A value comes back byte for byte.
 /// - **In order.** A reader never sees a change without the earlier changes of the list: an attachment is visible
 ///   before the binding that names it, an execution before its gate, an audit row before the gate that it is about.
 /// - **No data is lost.** Replaced values and memories are kept as earlier versions; rows of the audit log and

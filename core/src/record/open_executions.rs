@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::instance::{meta, shown};
 use super::next::end_of;
-use super::source::{Found, Source};
+use super::source::{LineLookup, ProgramSource};
 use super::{Change, ExecutionUpdate, Facts, Style, WriteError};
 use crate::model::{Execution, Status};
 use crate::trace::judgement::WAITS;
-use crate::trace::{Shape, shape};
+use crate::trace::{RowShape, shape};
 
 /// The open executions of a run whose ancestors are all open. An execution inside an ended execution counts as cut off.
 #[derive(Debug, Default)]
@@ -48,7 +48,7 @@ impl OpenExecutions {
         &self,
         facts: &Facts<'_>,
         given: Option<i64>,
-        wanted: Option<Shape>,
+        wanted: Option<RowShape>,
     ) -> Result<i64, WriteError> {
         if let Some(id) = given {
             let is_line = |row: &&Execution| row.index == Some(id) && facts.execution(id).is_none();
@@ -71,11 +71,11 @@ impl OpenExecutions {
             .values()
             .filter(|row| match wanted {
                 // A value or an end is for what has nothing open inside.
-                None | Some(Shape::Statement) => {
+                None | Some(RowShape::Statement) => {
                     let fits = match shape(row) {
-                        Shape::Statement | Shape::Frame => true,
-                        Shape::Gate => false,
-                        Shape::Loop | Shape::Parallel => wanted.is_none(),
+                        RowShape::Statement | RowShape::Frame => true,
+                        RowShape::Gate => false,
+                        RowShape::Loop | RowShape::Parallel => wanted.is_none(),
                     };
                     fits && self.inside(row.id).next().is_none()
                 }
@@ -83,7 +83,7 @@ impl OpenExecutions {
             })
             .collect();
         let what = match wanted {
-            Some(Shape::Loop) => "loop",
+            Some(RowShape::Loop) => "loop",
             _ => "statement",
         };
         let gate = self.rows.values().find_map(|row| meta(row).gate_id);
@@ -104,8 +104,8 @@ impl OpenExecutions {
             return Ok(innermost.id);
         }
         let mut free = fit.clone();
-        if wanted != Some(Shape::Loop) {
-            let source = Source::of(facts);
+        if wanted != Some(RowShape::Loop) {
+            let source = ProgramSource::of(facts);
             free.retain(|row| self.handler(&source, row).is_none());
         }
         if let Some(innermost) = self.innermost(&free) {
@@ -128,7 +128,7 @@ impl OpenExecutions {
     /// Returns the open `catch` or `finally` of the `try` in `row`. The `try` must not end before this handler.
     pub(super) fn handler<'s>(
         &'s self,
-        source: &Source<'_>,
+        source: &ProgramSource<'_>,
         row: &Execution,
     ) -> Option<&'s Execution> {
         let mut later = self.rows.range(row.id.saturating_add(1)..);
@@ -174,7 +174,7 @@ impl OpenExecutions {
             for _ in 0..=self.rows.len() {
                 let above = at.parent.and_then(|id| self.rows.get(&id));
                 let branches = above.is_some_and(|above| {
-                    shape(above) == Shape::Parallel || super::item::is_parallel(above)
+                    shape(above) == RowShape::Parallel || super::item::is_parallel(above)
                 });
                 let same = match above {
                     Some(above) => parent == Some(above.id),
@@ -196,8 +196,8 @@ impl OpenExecutions {
     /// wait, because they run concurrently. A `catch` runs while its `try` is open.
     pub(super) fn before<'s>(
         &'s self,
-        source: &Source<'_>,
-        found: &Found,
+        source: &ProgramSource<'_>,
+        found: &LineLookup,
         parent: Option<i64>,
     ) -> Option<&'s Execution> {
         let (statement, listing) = (found.statement?, source.listing?);
@@ -208,7 +208,7 @@ impl OpenExecutions {
         self.rows.values().find(|row| {
             let own = source.of_row(row).filter(|_| row.parent == parent);
             // Other rules handle a second beginning of the same statement and a waiting gate.
-            let own = own.filter(|_| shape(row) != Shape::Gate);
+            let own = own.filter(|_| shape(row) != RowShape::Gate);
             own.is_some_and(|own| {
                 own != statement
                     && listing.leader(own) != listing.leader(statement)
@@ -220,8 +220,8 @@ impl OpenExecutions {
     /// Refuses a statement that would begin before an open execution of its sequence has ended.
     pub(super) fn in_turn(
         &self,
-        source: &Source<'_>,
-        found: &Found,
+        source: &ProgramSource<'_>,
+        found: &LineLookup,
         parent: Option<i64>,
     ) -> Result<(), WriteError> {
         let open = self.before(source, found, parent);
@@ -260,7 +260,7 @@ impl OpenExecutions {
                 .any(|at| at.id > row.id && at.parent == row.parent)
         };
         if let Some(own) = own.filter(beside) {
-            open.extend(self.handler(&Source::of(facts), own));
+            open.extend(self.handler(&ProgramSource::of(facts), own));
         }
         if open.is_empty() {
             return Ok(());

@@ -3,21 +3,21 @@
 
 use super::instance::{begun_after, meta, newest_in, shown};
 use super::place::at_line;
-use super::source::{Found, Source};
+use super::source::{LineLookup, ProgramSource};
 use super::{Facts, WriteError};
 use crate::model::{Execution, Status};
 use crate::program::{Listing, StatementKind as Kind};
 use crate::trace::judgement::{Lack, lines_are};
 
 /// A statement that is about to begin in a sequence.
-pub(super) struct Turn<'a> {
+pub(super) struct NextInSequence<'a> {
     pub(super) facts: &'a Facts<'a>,
-    pub(super) source: Source<'a>,
-    pub(super) found: &'a Found,
+    pub(super) source: ProgramSource<'a>,
+    pub(super) found: &'a LineLookup,
     pub(super) parent: Option<i64>,
 }
 
-impl<'a> Turn<'a> {
+impl<'a> NextInSequence<'a> {
     /// Refuses a statement in one alternative of a choice if another alternative was already taken.
     pub(super) fn other_way(&self) -> Result<(), WriteError> {
         let Some((listing, statement)) = self.followed() else {

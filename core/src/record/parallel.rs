@@ -1,27 +1,27 @@
 use std::collections::BTreeMap;
 
-use super::close::Ending;
-use super::entry::{Entry, not_twice};
-use super::insist::{Insist, Insisted};
+use super::close::EndingExecution;
+use super::entry::{BeginnableStatement, not_twice};
+use super::insist::{ForcedRules, Insist};
 use super::instance::{self, Instance, frame_of, shown};
 use super::item;
-use super::meta::Keys;
-use super::source::{Found, Source, StatementRef};
+use super::meta::MetaKeys;
+use super::source::{LineLookup, ProgramSource, StatementRef};
 use super::steps::Steps;
 use super::{
-    At, BranchStatus, ExecutionBegun, Facts, ParallelJoined, Plan, Record, WriteError, names,
+    At, BranchStatus, CommandPlan, ExecutionBegun, Facts, ParallelJoined, Record, WriteError, names,
 };
 use crate::model::{Execution, Meta, Status, Text};
 use crate::program::{Statement, StatementKind, allows_failure};
-use crate::trace::Shape;
+use crate::trace::RowShape;
 
 /// Returns the plan that begins a parallel block without its branches; `own` is its statement.
 pub(super) fn begin_parallel(
     facts: &Facts<'_>,
     at: &At,
-    entry: Entry<'_>,
+    entry: BeginnableStatement<'_>,
     own: &Statement,
-) -> Result<Plan<ExecutionBegun>, WriteError> {
+) -> Result<CommandPlan<ExecutionBegun>, WriteError> {
     let branches = entry.source.branches_of(&entry.found);
     let branches: Vec<String> = branches.into_iter().map(|(name, _)| name).collect();
     let strategy = own.strategy().unwrap_or("all");
@@ -32,7 +32,7 @@ pub(super) fn begin_parallel(
         ..Meta::default()
     };
     let row = entry.row(facts, Status::Executing, naming)?;
-    let keys = Keys::default()
+    let keys = MetaKeys::default()
         .list("branches", &branches)
         .text("strategy", Some(strategy))
         .number("count", count.filter(|_| strategy == "any"));
@@ -53,8 +53,8 @@ pub(super) fn begin_branches(
     names.into_iter().map(begin).collect()
 }
 
-/// Returns the program's branches by the names that a parallel block announces: whoever recorded the block may have given
-/// other names, which then stand for the branches by their places.
+/// Returns the program's branches by the names that a parallel block announces: whoever recorded the block may have
+/// given other names, which then stand for the branches by their places.
 pub(super) fn named_as(announced: &[Text], listed: Vec<(String, u32)>) -> Vec<(String, u32)> {
     if announced.len() != listed.len() {
         return listed;
@@ -83,18 +83,19 @@ pub(super) struct Branch {
 impl Record for Branch {
     type Done = ExecutionBegun;
 
-    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<ExecutionBegun>, WriteError> {
+    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<CommandPlan<ExecutionBegun>, WriteError> {
         names::plain("branch", &self.name)?;
-        let mut open = Ending::open(facts, Some(self.parallel), Shape::Parallel, self.insist)?;
+        let mut open =
+            EndingExecution::open(facts, Some(self.parallel), RowShape::Parallel, self.insist)?;
         open.past_gates()?;
-        let Ending {
+        let EndingExecution {
             run,
             instance: parallel,
             mut insisted,
             ..
         } = open;
         let id = parallel.first.id;
-        let source = Source::of(facts);
+        let source = ProgramSource::of(facts);
         let own = parallel.meta();
         if !own.branches.is_empty() && !own.branches.iter().any(|b| **b == *self.name) {
             return Err(WriteError::refused(
@@ -125,7 +126,7 @@ impl Record for Branch {
             branch: Some(self.name.as_str().into()),
             ..Meta::default()
         };
-        let entry = Entry {
+        let entry = BeginnableStatement {
             run,
             parent: Some(id),
             source,
@@ -134,7 +135,7 @@ impl Record for Branch {
             notes: Vec::new(),
         };
         let row = entry.row(facts, Status::Executing, meta)?;
-        entry.begin(facts, at, row, Keys::default())
+        entry.begin(facts, at, row, MetaKeys::default())
     }
 }
 
@@ -143,11 +144,11 @@ impl Branch {
     /// (a loop, a gate) begins inside the branch. The branch then has no statement.
     fn found(
         &self,
-        source: &Source<'_>,
+        source: &ProgramSource<'_>,
         parallel: &Instance,
         announced: &[Text],
-        insisted: &mut Insisted,
-    ) -> Result<Found, WriteError> {
+        insisted: &mut ForcedRules,
+    ) -> Result<LineLookup, WriteError> {
         let statement = source.of_row(&parallel.first);
         let listing = source.listing;
         let items = statement
@@ -176,7 +177,7 @@ impl Branch {
         if let Some((at, statement)) = statement
             && listing.is_some_and(|listing| listing.stands_alone(at))
         {
-            return Ok(Found {
+            return Ok(LineLookup {
                 text: statement.text.clone(),
                 line: Some(statement.line),
                 statement: Some(at),
@@ -185,7 +186,7 @@ impl Branch {
         // The statements of a branch with a body run inside the branch. An item has the line of its parallel block or
         // pipe.
         let line = statement.filter(|_| items.is_none()).map(|(_, s)| s.line);
-        Ok(Found {
+        Ok(LineLookup {
             text: crate::trace::branch_text(&parallel.first, &self.name),
             line: line.or(parallel.line()),
             statement: None,
@@ -199,17 +200,17 @@ pub(super) fn join(
     at: &At,
     id: i64,
     insist: Insist,
-) -> Result<Plan<ParallelJoined>, WriteError> {
-    let mut open = Ending::open(facts, Some(id), Shape::Parallel, insist)?;
+) -> Result<CommandPlan<ParallelJoined>, WriteError> {
+    let mut open = EndingExecution::open(facts, Some(id), RowShape::Parallel, insist)?;
     let branches = statuses(facts, &open.instance);
-    let joins = may_join(&open.instance, &branches, &Source::of(facts));
+    let joins = may_join(&open.instance, &branches, &ProgramSource::of(facts));
     open.insisted.sequence(joins)?;
     let missing = not_begun(facts, &open.instance, &branches)?;
     open.insisted
         .sequence(items_begun(&open.instance, &missing.unwrap_or_default()))?;
     open.not_barred(facts)?;
-    Ok(Plan {
-        changes: open.changes(facts, at, "joined", None, Keys::default())?,
+    Ok(CommandPlan {
+        changes: open.changes(facts, at, "joined", None, MetaKeys::default())?,
         done: ParallelJoined {
             parallel: open.ended(facts, "joined"),
             branches: branches
@@ -228,7 +229,7 @@ pub(super) fn join(
 pub(super) fn may_join(
     parallel: &Instance,
     branches: &[(Text, Status)],
-    source: &Source<'_>,
+    source: &ProgramSource<'_>,
 ) -> Result<(), WriteError> {
     let open: Vec<&str> = branches
         .iter()
@@ -297,7 +298,7 @@ pub(super) fn not_begun(
     parallel: &Instance,
     branches: &[(Text, Status)],
 ) -> Result<Option<Vec<MissingItem>>, WriteError> {
-    let source = Source::of(facts);
+    let source = ProgramSource::of(facts);
     let construct = source.of_row(&parallel.first).and_then(|at| source.get(at));
     let Some(construct) = construct.filter(|own| own.kind == StatementKind::Parallel) else {
         return Ok(None);

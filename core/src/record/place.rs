@@ -2,11 +2,11 @@
 
 use super::instance::{meta, no_execution, shown};
 use super::open_executions::OpenExecutions;
-use super::source::{Found, Source};
+use super::source::{LineLookup, ProgramSource};
 use super::{Facts, WriteError};
 use crate::model::Execution;
 use crate::program::{Statement, StatementKind as Kind};
-use crate::trace::{Shape, frame_block, shape};
+use crate::trace::{RowShape, frame_block, shape};
 
 /// Returns the execution that a statement runs in: the given execution, else the only suitable execution.
 ///
@@ -15,9 +15,9 @@ use crate::trace::{Shape, frame_block, shape};
 /// does not belong to an enclosing construct.
 pub(super) fn parent_of(
     facts: &Facts<'_>,
-    source: &Source<'_>,
+    source: &ProgramSource<'_>,
     open_executions: &OpenExecutions,
-    found: &Found,
+    found: &LineLookup,
     given: Option<i64>,
 ) -> Result<Option<i64>, WriteError> {
     match given {
@@ -32,7 +32,7 @@ pub(super) fn parent_of(
 
 /// Returns the statements that enclose a statement, innermost first. The list ends with the declaration of the
 /// enclosing block, if there is one.
-pub(super) fn around(source: &Source<'_>, statement: u32) -> Vec<u32> {
+pub(super) fn around(source: &ProgramSource<'_>, statement: u32) -> Vec<u32> {
     let enclosing = source.listing.iter().flat_map(|l| l.enclosing(statement));
     let mut found = Vec::new();
     for at in enclosing {
@@ -46,7 +46,7 @@ pub(super) fn around(source: &Source<'_>, statement: u32) -> Vec<u32> {
 
 /// Returns the innermost enclosing construct that needs an execution, and the statement directly inside it. The latter
 /// is the given statement or a statement around it.
-pub(super) fn holder(source: &Source<'_>, statement: u32) -> (Option<u32>, u32) {
+pub(super) fn holder(source: &ProgramSource<'_>, statement: u32) -> (Option<u32>, u32) {
     let mut inner = statement;
     for at in around(source, statement) {
         if source.kind(at).is_some_and(holds) {
@@ -64,9 +64,9 @@ fn holds(kind: Kind) -> bool {
 }
 
 fn taken(
-    source: &Source<'_>,
+    source: &ProgramSource<'_>,
     open_executions: &OpenExecutions,
-    found: &Found,
+    found: &LineLookup,
 ) -> Result<Option<i64>, WriteError> {
     let Some(statement) = found.statement else {
         return Ok(None);
@@ -92,9 +92,9 @@ fn taken(
 /// Returns the open executions in which a statement may run. All of them belong to the innermost enclosing construct
 /// that has open executions.
 pub(super) fn candidates<'r>(
-    source: &Source<'_>,
+    source: &ProgramSource<'_>,
     open_executions: &'r OpenExecutions,
-    found: &Found,
+    found: &LineLookup,
 ) -> Vec<&'r Execution> {
     let mut inner = found.statement;
     let outers = inner.map_or_else(Vec::new, |at| around(source, at));
@@ -112,7 +112,7 @@ pub(super) fn candidates<'r>(
 
 /// Returns the open executions of the construct `outer` in which `inner`, a statement directly inside `outer`, may run.
 fn fitting<'r>(
-    source: &Source<'_>,
+    source: &ProgramSource<'_>,
     open_executions: &'r OpenExecutions,
     outer: u32,
     inner: u32,
@@ -122,7 +122,7 @@ fn fitting<'r>(
     // Therefore the parent of a branch is compared, too.
     let is_elsewhere = |row: &Execution| {
         let above = open_executions.above(row).next();
-        let parallel = above.filter(|above| shape(above) == Shape::Parallel);
+        let parallel = above.filter(|above| shape(above) == RowShape::Parallel);
         let parallel = parallel.and_then(|above| source.of_row(above));
         let own = holds_branches && meta(row).branch.is_some();
         own && parallel.is_some_and(|parallel| parallel != outer)
@@ -133,14 +133,14 @@ fn fitting<'r>(
 
 /// Returns whether a statement directly in a parallel block is itself a branch, rather than a statement inside a
 /// branch.
-fn is_branch(source: &Source<'_>, parallel: u32, statement: u32) -> bool {
+fn is_branch(source: &ProgramSource<'_>, parallel: u32, statement: u32) -> bool {
     let listing = source.listing;
     source.kind(parallel) == Some(Kind::Parallel)
         && listing.is_some_and(|l| !l.has_items(parallel) && l.stands_alone(statement))
 }
 
 /// Returns whether a row is an execution of `outer` in which `inner`, a statement directly inside `outer`, may run.
-fn is_of(source: &Source<'_>, row: &Execution, outer: u32, inner: u32) -> bool {
+fn is_of(source: &ProgramSource<'_>, row: &Execution, outer: u32, inner: u32) -> bool {
     let Some(own) = source.get(outer) else {
         return false;
     };
@@ -174,7 +174,7 @@ fn is_of(source: &Source<'_>, row: &Execution, outer: u32, inner: u32) -> bool {
                 None => stands_at(outer) || stands_at(inner),
             }
         }
-        _ => shape(row) != Shape::Frame && source.of_row(row) == Some(outer),
+        _ => shape(row) != RowShape::Frame && source.of_row(row) == Some(outer),
     }
 }
 
@@ -183,7 +183,7 @@ fn is_of(source: &Source<'_>, row: &Execution, outer: u32, inner: u32) -> bool {
 fn only(
     open_executions: &OpenExecutions,
     fit: &[&Execution],
-    found: &Found,
+    found: &LineLookup,
 ) -> Result<Option<i64>, WriteError> {
     let free: Vec<&&Execution> = fit
         .iter()
@@ -211,16 +211,16 @@ fn only(
     }
 }
 
-pub(super) fn at_line(found: &Found) -> String {
+pub(super) fn at_line(found: &LineLookup) -> String {
     found
         .line
         .map_or_else(|| "the statement".to_owned(), |line| format!("line {line}"))
 }
 
 fn a_branch(
-    source: &Source<'_>,
+    source: &ProgramSource<'_>,
     open_executions: &OpenExecutions,
-    found: &Found,
+    found: &LineLookup,
     parallel: u32,
     statement: u32,
 ) -> WriteError {
@@ -229,7 +229,7 @@ fn a_branch(
     let own = listed.find(|(_, at)| *at == statement);
     let name = own.map_or("NAME".to_owned(), |(name, _)| name);
     let is_parallel =
-        |row: &&Execution| shape(row) == Shape::Parallel && source.of_row(row) == Some(parallel);
+        |row: &&Execution| shape(row) == RowShape::Parallel && source.of_row(row) == Some(parallel);
     let open = open_executions.rows().find(is_parallel).map(|row| row.id);
     let begun = open.and_then(|open| {
         let own = |row: &&Execution| meta(row).branch.as_deref() == Some(&*name);
@@ -250,9 +250,9 @@ fn a_branch(
 }
 
 fn not_begun(
-    source: &Source<'_>,
+    source: &ProgramSource<'_>,
     open_executions: &OpenExecutions,
-    found: &Found,
+    found: &LineLookup,
     outer: u32,
     inner: u32,
 ) -> WriteError {
@@ -310,9 +310,9 @@ fn shown_place(statement: &Statement) -> String {
 /// Refuses a parent that does not belong to an enclosing construct.
 fn fits(
     facts: &Facts<'_>,
-    source: &Source<'_>,
+    source: &ProgramSource<'_>,
     open_executions: &OpenExecutions,
-    found: &Found,
+    found: &LineLookup,
     given: &Execution,
 ) -> Result<(), WriteError> {
     let Some(statement) = found.statement else {
@@ -336,7 +336,7 @@ fn fits(
         return Ok(());
     };
     // A plain statement can only contain the statements that the program has inside it, such as those of a `try:`.
-    let is_plain = shape(given) == Shape::Statement && meta(given).branch.is_none();
+    let is_plain = shape(given) == RowShape::Statement && meta(given).branch.is_none();
     let elsewhere = is_plain
         && source
             .of_row(given)
@@ -384,7 +384,7 @@ enum Container<'f> {
 /// no row shows a construct.
 fn container<'f>(
     facts: &'f Facts<'_>,
-    source: &Source<'_>,
+    source: &ProgramSource<'_>,
     from: &'f Execution,
 ) -> Option<Container<'f>> {
     let mut at = from;
@@ -396,9 +396,11 @@ fn container<'f>(
             return Some(Container::Branch(parallel, at));
         }
         match shape(at) {
-            Shape::Frame => return Some(Container::Block(frame_block(at)?.to_owned())),
-            Shape::Loop | Shape::Parallel => return source.of_row(at).map(Container::Statement),
-            Shape::Statement | Shape::Gate => {}
+            RowShape::Frame => return Some(Container::Block(frame_block(at)?.to_owned())),
+            RowShape::Loop | RowShape::Parallel => {
+                return source.of_row(at).map(Container::Statement);
+            }
+            RowShape::Statement | RowShape::Gate => {}
         }
         let Some(parent) = at.parent else {
             return Some(Container::Root);

@@ -1,22 +1,22 @@
-use super::close::{Close, How, again};
+use super::close::{Close, EndingKind, again};
 use super::entry::touch;
 use super::insist::Insist;
 use super::instance::{Instance, frame_of, meta, no_execution, scope_of, shown};
-use super::meta::Keys;
+use super::meta::MetaKeys;
 use super::open_executions::{OpenExecutions, listed};
 use super::run::finished;
-use super::source::Source;
+use super::source::ProgramSource;
 use super::steps::Steps;
 use super::task::output_of;
 use super::{
-    AddSegment, At, AttachmentFile, BindingRow, BindingWritten, Change, ExecutionEnded,
-    ExecutionRow, ExecutionUpdate, Facts, Fault, FaultKind, Plan, Record, Remember, Style,
-    WriteError, names,
+    AddSegment, At, AttachmentFile, BindingRow, BindingWritten, Change, CommandPlan,
+    ExecutionEnded, ExecutionRow, ExecutionUpdate, Facts, Fault, FaultKind, Record, Remember,
+    Style, WriteError, names,
 };
-use crate::model::change::Content;
+use crate::model::change::ValueBytes;
 use crate::model::{AgentScope, BindingKind, Execution, Status};
 use crate::program::StatementKind as Kind;
-use crate::trace::{Shape, frame_block, shape};
+use crate::trace::{RowShape, frame_block, shape};
 
 /// Limit for a value stored inline, in bytes; a longer value becomes an attachment (sqlite.md, "Large Outputs").
 pub const LARGE: usize = 100_000;
@@ -29,8 +29,8 @@ const SUMMARY: usize = 160;
 pub struct Put {
     /// The value's name; `None` uses the next `anon_…` (errata B13).
     pub name: Option<String>,
-    /// The execution that writes the value; its frame is the scope. By default the open execution whose statement writes the
-    /// name (without a name, the only open statement), else none: the value then belongs to the root.
+    /// The execution that writes the value; its frame is the scope. By default the open execution whose statement
+    /// writes the name (without a name, the only open statement), else none: the value then belongs to the root.
     pub execution: Option<i64>,
     /// The binding's kind: input, output, let or const; by default the kind in the program, else `let`.
     pub kind: Option<String>,
@@ -40,7 +40,7 @@ pub struct Put {
     /// A summary of the value in one sentence; by default the value's first line.
     pub summary: Option<String>,
     /// The value to write.
-    pub value: Content,
+    pub value: ValueBytes,
     /// Whether the execution goes on. By default the value completes it, in the same transaction (errata F9).
     pub not_done: bool,
     /// The agent that did the work; by default the agent that the program names. Used with `memory` and `segment` only.
@@ -55,7 +55,7 @@ pub struct Put {
 impl Record for Put {
     type Done = BindingWritten;
 
-    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<BindingWritten>, WriteError> {
+    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<CommandPlan<BindingWritten>, WriteError> {
         if self.execution.is_none() {
             let asked = match self.asked_by(facts) {
                 // Whatever the execution is, it goes on, so an unnamed value needs none.
@@ -102,10 +102,10 @@ fn complete(
     at: &At,
     id: i64,
     written: &BindingWritten,
-) -> Result<Plan<ExecutionEnded>, WriteError> {
+) -> Result<CommandPlan<ExecutionEnded>, WriteError> {
     let wrote = &written.name;
     let instance = Instance::of(facts, id)?.open()?;
-    let source = Source::of(facts);
+    let source = ProgramSource::of(facts);
     let output = output_of(&source, &instance.first);
     if output.is_none()
         && let Some(what) = no_value(&source, &instance)
@@ -124,13 +124,13 @@ fn complete(
             ),
         ));
     }
-    let close = Close::new(id, How::Completed, Insist::default());
-    let keys = Keys::wrote(wrote, written.execution_id).text("completed_by", Some("put"));
+    let close = Close::new(id, EndingKind::Completed, Insist::default());
+    let keys = MetaKeys::wrote(wrote, written.execution_id).text("completed_by", Some("put"));
     close.close(facts, at, keys)
 }
 
 /// Returns a refusal if an execution has no value of its own, because the statements inside it write the values.
-fn no_value(source: &Source<'_>, instance: &Instance) -> Option<WriteError> {
+fn no_value(source: &ProgramSource<'_>, instance: &Instance) -> Option<WriteError> {
     let row = &instance.first;
     let (listing, at) = (source.listing?, source.of_row(row)?);
     let kind = listing.get(at)?.kind;
@@ -166,12 +166,12 @@ impl Put {
             return Ok(None);
         };
         let instance = Instance::of(facts, id)?;
-        let source = Source::of(facts);
+        let source = ProgramSource::of(facts);
         let named = output_of(&source, &instance.first).is_some();
         if named || !instance.is_open() || no_value(&source, &instance).is_some() {
             return Ok(None);
         }
-        let keys = Keys::wrote(&written.name, written.execution_id);
+        let keys = MetaKeys::wrote(&written.name, written.execution_id);
         Ok(Some(match facts.style() {
             Style::Files => Change::Execution(ExecutionRow {
                 status: Status::Executing.word().to_owned(),
@@ -185,8 +185,9 @@ impl Put {
         }))
     }
 
-    /// Returns the open execution that asks for the value: the one whose statement writes the name, the innermost of several
-    /// inside of each other; without a name, the only open statement. `None` if no open execution writes the name.
+    /// Returns the open execution that asks for the value: the one whose statement writes the name, the innermost of
+    /// several inside of each other; without a name, the only open statement. `None` if no open execution writes the
+    /// name.
     fn asked_by(&self, facts: &Facts<'_>) -> Result<Option<i64>, WriteError> {
         let run = facts.run();
         if run.status.is_finished() {
@@ -194,7 +195,7 @@ impl Put {
         }
         let open_executions = OpenExecutions::of(facts);
         if let Some(name) = &self.name {
-            let source = Source::of(facts);
+            let source = ProgramSource::of(facts);
             let writes = |row: &&Execution| {
                 output_of(&source, row).is_some_and(|(output, _)| output == *name)
             };
@@ -225,7 +226,7 @@ impl Put {
                 )),
             };
         }
-        let id = match OpenExecutions::of(facts).pick(facts, None, Some(Shape::Statement)) {
+        let id = match OpenExecutions::of(facts).pick(facts, None, Some(RowShape::Statement)) {
             Err(WriteError::Refused { rule, message, .. }) => {
                 return Err(WriteError::refused(
                     rule,
@@ -242,7 +243,7 @@ impl Put {
     fn remember(&self, all: &mut Steps<'_, '_>, at: &At) -> Result<Option<i64>, WriteError> {
         let facts = all.facts();
         let listing = facts.listing();
-        let source = Source::of(facts);
+        let source = ProgramSource::of(facts);
         let row = self.execution.and_then(|id| facts.execution(id));
         let statement = row.and_then(|row| source.of_row(row));
         let says = statement
@@ -298,7 +299,7 @@ impl Put {
         facts: &Facts<'_>,
         at: &At,
         result: bool,
-    ) -> Result<Plan<BindingWritten>, WriteError> {
+    ) -> Result<CommandPlan<BindingWritten>, WriteError> {
         // A session that outlives an interruption may still write its value. A run that has ended takes no value.
         let run = facts.run();
         if run.status.is_finished() {
@@ -316,7 +317,7 @@ impl Put {
             Some(id) => Some(facts.execution(id).ok_or_else(|| no_execution(id))?),
             None => None,
         };
-        let program = Source::of(facts);
+        let program = ProgramSource::of(facts);
         // What the program names as the value of a call is the caller's, even before the call ends.
         let is_result =
             |row: &Execution| output_of(&program, row).is_some_and(|(output, _)| output == name);
@@ -408,7 +409,7 @@ impl Put {
         }));
         changes.push(touch(facts, at));
         let notes = self.notes(&program, &name);
-        Ok(Plan {
+        Ok(CommandPlan {
             changes,
             done: BindingWritten {
                 run: run.name,
@@ -426,10 +427,11 @@ impl Put {
 }
 
 impl Put {
-    /// Refuses an empty value that would complete a session: its command probably failed to read the value. A command of
+    /// Refuses an empty value that would complete a session: its command probably failed to read the value. A command
+    /// of
     /// `exec` may print nothing.
     fn not_empty(&self, facts: &Facts<'_>, id: i64) -> Result<(), WriteError> {
-        let source = Source::of(facts);
+        let source = ProgramSource::of(facts);
         let row = facts.execution(id);
         let kind = row.and_then(|row| source.kind(source.of_row(row)?));
         if self.value.text() != Some("") || kind == Some(Kind::Exec) {
@@ -446,7 +448,7 @@ impl Put {
     }
 
     /// Returns notes about input that is recorded although it is probably a mistake, such as an empty value.
-    fn notes(&self, source: &Source<'_>, name: &str) -> Vec<String> {
+    fn notes(&self, source: &ProgramSource<'_>, name: &str) -> Vec<String> {
         let mut notes = Vec::new();
         match self.value.text() {
             Some("") => notes.push(format!("the value of {name} is empty")),
@@ -466,7 +468,7 @@ impl Put {
 /// Returns the kind and the statement text that the program declares for a name. Both come from the statement of the
 /// writing execution if that statement binds the name, else from the only statement that binds the name.
 fn declared(
-    source: &Source<'_>,
+    source: &ProgramSource<'_>,
     name: &str,
     row: Option<&Execution>,
 ) -> Option<(BindingKind, String)> {
@@ -486,7 +488,7 @@ fn declared(
 /// because it contains several statements.
 fn written_by(row: Option<&Execution>) -> Option<String> {
     let row = row?;
-    (shape(row) == Shape::Statement && !row.text.is_empty()).then(|| row.text.to_string())
+    (shape(row) == RowShape::Statement && !row.text.is_empty()).then(|| row.text.to_string())
 }
 
 fn known_kind(word: &str) -> Result<BindingKind, WriteError> {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::time::Stamp;
-use crate::read::gate::audit::Head;
+use crate::read::gate::audit::AuditHead;
 use crate::record::render::brief::{NextStep, TaskView};
 
 /// A run that was created.
@@ -55,8 +55,8 @@ pub struct ExecutionBegun {
     pub task: Option<TaskView>,
     /// What to do next; `None` if the statement is a session.
     pub next: Option<NextStep>,
-    /// Notes, one sentence each: the statement was recorded out of the program's order or without a line, or an item began
-    /// with it.
+    /// Notes, one sentence each: the statement was recorded out of the program's order or without a line, or an item
+    /// began with it.
     #[serde(default)]
     pub notes: Vec<String>,
 }
@@ -235,7 +235,7 @@ pub struct GateOpened {
     /// The deadline; `None` without a time-out.
     pub deadline: Option<Stamp>,
     /// The head of the audit log after the command.
-    pub head: Option<Head>,
+    pub head: Option<AuditHead>,
     /// Notes for the caller, such as a warning that statements before the gate are not recorded.
     pub notes: Vec<String>,
 }
@@ -266,7 +266,7 @@ pub struct GateDecided {
     /// The execution that waited at the gate; `None` if none is recorded.
     pub execution_id: Option<i64>,
     /// The head of the audit log after the command.
-    pub head: Option<Head>,
+    pub head: Option<AuditHead>,
 }
 
 /// A gate whose time-out was recorded.
@@ -288,5 +288,5 @@ pub struct GateTimedOut {
     /// The execution that waited at the gate; `None` if none is recorded.
     pub execution_id: Option<i64>,
     /// The head of the audit log after the command.
-    pub head: Option<Head>,
+    pub head: Option<AuditHead>,
 }

@@ -1,14 +1,15 @@
-use super::close::{Close, How, again};
+use super::close::{Close, EndingKind, again};
 use super::entry::touch;
-use super::insist::{Insist, Insisted};
+use super::insist::{ForcedRules, Insist};
 use super::instance::{Instance, begun_after, begun_again, meta, open_parent, running};
-use super::meta::{Keys, Word};
+use super::meta::{MetaKeys, Word};
 use super::open_executions::OpenExecutions;
-use super::source::{Found, Source};
+use super::source::{LineLookup, ProgramSource};
 use super::steps::Steps;
 use super::task::task_of;
 use super::{
-    At, AttemptBegun, Change, ExecutionRow, ExecutionUpdate, Facts, Plan, Record, Style, WriteError,
+    At, AttemptBegun, Change, CommandPlan, ExecutionRow, ExecutionUpdate, Facts, Record, Style,
+    WriteError,
 };
 use crate::model::Status;
 
@@ -28,11 +29,11 @@ pub struct Retry {
 impl Record for Retry {
     type Done = AttemptBegun;
 
-    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<AttemptBegun>, WriteError> {
+    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<CommandPlan<AttemptBegun>, WriteError> {
         if let Some(error) = &self.error {
             let mut all = Steps::new(facts);
             let error = error.clone();
-            let failed = Close::new(self.id, How::Failed { error }, self.insist);
+            let failed = Close::new(self.id, EndingKind::Failed { error }, self.insist);
             all.plan(&failed, at)?;
             let mut alone = self.clone();
             alone.error = None;
@@ -74,10 +75,10 @@ impl Record for Retry {
             ));
         }
         let attempt = next_attempt(&instance);
-        let mut insisted = Insisted::new(self.insist);
+        let mut insisted = ForcedRules::new(self.insist);
         let past = OpenExecutions::of(facts).past_gates(instance.first.parent);
         insisted.sequence(past)?;
-        let source = Source::of(facts);
+        let source = ProgramSource::of(facts);
         let statement = source.of_row(&instance.first);
         let line = instance.line();
         let max = match raised(&instance).filter(|_| self.max.is_none()) {
@@ -96,7 +97,7 @@ impl Record for Retry {
         }
         let style = facts.style();
         let keys = insisted
-            .keys(Keys::default())
+            .keys(MetaKeys::default())
             .number(Word::Attempt.key(style), Some(attempt))
             .number(Word::MaxAttempts.key(style), max);
         let under_way = |metadata, error| {
@@ -124,7 +125,7 @@ impl Record for Retry {
             }));
         }
         changes.push(touch(facts, at));
-        let found = Found {
+        let found = LineLookup {
             text: instance.first.text.to_string(),
             line,
             statement,
@@ -133,7 +134,7 @@ impl Record for Retry {
         if let Some(task) = &mut task {
             task.failed = instance.last.error.as_deref().map(str::to_owned);
         }
-        Ok(Plan {
+        Ok(CommandPlan {
             changes,
             done: AttemptBegun {
                 run,
@@ -149,7 +150,7 @@ impl Record for Retry {
 }
 
 /// Returns the limit of attempts if the failed execution `instance` has used all of its attempts.
-pub(super) fn used_up(source: &Source<'_>, instance: &Instance) -> Option<i64> {
+pub(super) fn used_up(source: &ProgramSource<'_>, instance: &Instance) -> Option<i64> {
     let max = raised(instance).or_else(|| in_program(source, instance))?;
     (next_attempt(instance) > max).then_some(max)
 }
@@ -164,6 +165,6 @@ fn raised(instance: &Instance) -> Option<i64> {
     last.max.filter(|_| last.attempt.is_some())
 }
 
-fn in_program(source: &Source<'_>, instance: &Instance) -> Option<i64> {
+fn in_program(source: &ProgramSource<'_>, instance: &Instance) -> Option<i64> {
     source.get(source.of_row(&instance.first)?)?.most_attempts()
 }

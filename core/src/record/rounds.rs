@@ -1,25 +1,25 @@
-use super::close::{Ending, again};
-use super::entry::{Entry, not_twice, touch};
+use super::close::{EndingExecution, again};
+use super::entry::{BeginnableStatement, not_twice, touch};
 use super::insist::Insist;
 use super::instance::{Instance, begun_after, meta, newest_in};
-use super::meta::{Keys, Word};
-use super::source::Source;
+use super::meta::{MetaKeys, Word};
+use super::source::ProgramSource;
 use super::steps::Steps;
 use super::{
-    At, Change, ExecutionBegun, ExecutionRow, ExecutionUpdate, Facts, LoopRounds, Plan, Record,
-    Style, WriteError,
+    At, Change, CommandPlan, ExecutionBegun, ExecutionRow, ExecutionUpdate, Facts, LoopRounds,
+    Record, Style, WriteError,
 };
 use crate::model::{Meta, Status};
 use crate::program::Statement;
-use crate::trace::{Shape, shape};
+use crate::trace::{RowShape, shape};
 
 /// Returns the plan that begins a loop; `own` is its statement.
 pub(super) fn begin_loop(
     facts: &Facts<'_>,
     at: &At,
-    entry: Entry<'_>,
+    entry: BeginnableStatement<'_>,
     own: &Statement,
-) -> Result<Plan<ExecutionBegun>, WriteError> {
+) -> Result<CommandPlan<ExecutionBegun>, WriteError> {
     let id = facts.next_execution()?;
     let naming = Meta {
         loop_id: Some(format!("l{id}").into()),
@@ -27,7 +27,7 @@ pub(super) fn begin_loop(
     };
     let style = facts.style();
     let rounds = (style == Style::InPlace).then_some(0);
-    let keys = Keys::default()
+    let keys = MetaKeys::default()
         .number(Word::MaxRounds.key(style), own.most_rounds())
         .number(Word::Iteration.key(style), rounds)
         .text("condition", own.until().as_deref());
@@ -48,15 +48,15 @@ pub struct Round {
 impl Record for Round {
     type Done = LoopRounds;
 
-    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<LoopRounds>, WriteError> {
-        let mut open = Ending::open(facts, self.id, Shape::Loop, self.insist)?;
+    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<CommandPlan<LoopRounds>, WriteError> {
+        let mut open = EndingExecution::open(facts, self.id, RowShape::Loop, self.insist)?;
         let id = open.instance.first.id;
         let rounds = ended_rounds(&open.instance).saturating_add(1);
         open.insisted
-            .sequence(rounds_left(facts, &Source::of(facts), Some(id)))?;
+            .sequence(rounds_left(facts, &ProgramSource::of(facts), Some(id)))?;
         open.no_child(facts, "the round of loop", "cannot end")?;
         let style = facts.style();
-        let keys = Keys::default().number(Word::Iteration.key(style), Some(rounds));
+        let keys = MetaKeys::default().number(Word::Iteration.key(style), Some(rounds));
         let keys = open.insisted.keys(keys);
         let change = if style == Style::InPlace {
             let next = facts.next_execution()?;
@@ -72,7 +72,7 @@ impl Record for Round {
                 ..again(facts, &open.instance, keys)?
             })
         };
-        Ok(Plan {
+        Ok(CommandPlan {
             changes: vec![change, touch(facts, at)],
             done: loop_result(facts, &open, rounds, "iteration"),
         })
@@ -86,7 +86,7 @@ pub(super) fn leave(
     id: i64,
     because: Option<&str>,
     insist: Insist,
-) -> Result<Plan<LoopRounds>, WriteError> {
+) -> Result<CommandPlan<LoopRounds>, WriteError> {
     let mut all = Steps::new(facts);
     let since = begun_after(facts, Some(id))?;
     if newest_in(facts, Some(id), since, |_| true).is_some() {
@@ -94,22 +94,22 @@ pub(super) fn leave(
             id: Some(id),
             insist: Insist::default(),
         };
-        // What keeps a round from ending keeps the loop from it, too, unless the caller forces it; then the round is left
-        // unfinished. A round too many does not count.
+        // What keeps a round from ending keeps the loop from it, too, unless the caller forces it; then the round is
+        // left unfinished. A round too many does not count.
         match all.plan(&round, at) {
             Err(WriteError::Refused { .. }) => {}
             ended => drop(ended?),
         }
     }
     let left = all.then(|facts| {
-        let mut open = Ending::open(facts, Some(id), Shape::Loop, insist)?;
+        let mut open = EndingExecution::open(facts, Some(id), RowShape::Loop, insist)?;
         open.no_child(facts, "loop", "cannot be left")?;
         open.not_barred(facts)?;
         let rounds = ended_rounds(&open.instance);
-        let keys = Keys::default()
+        let keys = MetaKeys::default()
             .number(Word::Iteration.key(facts.style()), Some(rounds))
             .text("reason", because);
-        Ok(Plan {
+        Ok(CommandPlan {
             changes: open.changes(facts, at, "exited", None, keys)?,
             done: loop_result(facts, &open, rounds, "exited"),
         })
@@ -126,12 +126,12 @@ fn ended_rounds(instance: &Instance) -> i64 {
 /// begin another round.
 pub(super) fn rounds_left(
     facts: &Facts<'_>,
-    source: &Source<'_>,
+    source: &ProgramSource<'_>,
     parent: Option<i64>,
 ) -> Result<(), WriteError> {
     let Some(id) = parent else { return Ok(()) };
     let instance = Instance::of(facts, id)?;
-    if instance.meta().loop_id.is_none() || shape(&instance.first) != Shape::Loop {
+    if instance.meta().loop_id.is_none() || shape(&instance.first) != RowShape::Loop {
         return Ok(());
     }
     // The limit in the record takes precedence over the program's limit.
@@ -147,7 +147,7 @@ pub(super) fn rounds_left(
     }
 }
 
-fn loop_result(facts: &Facts<'_>, open: &Ending, rounds: i64, status: &str) -> LoopRounds {
+fn loop_result(facts: &Facts<'_>, open: &EndingExecution, rounds: i64, status: &str) -> LoopRounds {
     LoopRounds {
         of: open.ended(facts, status),
         iteration: rounds,

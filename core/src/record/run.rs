@@ -1,18 +1,18 @@
-use super::close::{Close, How, again, not_empty};
+use super::close::{Close, EndingKind, again, not_empty};
 use super::entry::barred;
 use super::gate::{forced_gates, resumed};
-use super::insist::{Insist, Insisted};
+use super::insist::{ForcedRules, Insist};
 use super::instance::Instance;
-use super::meta::Keys;
+use super::meta::MetaKeys;
 use super::open_executions::{OpenExecutions, listed};
 use super::steps::Steps;
 use super::{
-    At, Change, ExecutionRow, ExecutionUpdate, Facts, Plan, Record, RunChange, RunFact,
+    At, Change, CommandPlan, ExecutionRow, ExecutionUpdate, Facts, Record, RunChange, RunFact,
     RunFinished, Style, WriteError, at_text,
 };
 use crate::model::time::Stamp;
 use crate::model::{Execution, Gate, GateStatus, RunStatus, Status};
-use crate::trace::{Shape, shape};
+use crate::trace::{RowShape, shape};
 
 /// The command `finish`, which ends or interrupts the run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -31,12 +31,12 @@ pub struct Finish {
 impl Record for Finish {
     type Done = RunFinished;
 
-    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<RunFinished>, WriteError> {
+    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<CommandPlan<RunFinished>, WriteError> {
         let run = facts.run();
         if run.status.is_finished() {
             let other = self.status.as_ref().is_some_and(|own| *own != run.status);
             if self.again && !other {
-                return Ok(Plan {
+                return Ok(CommandPlan {
                     changes: Vec::new(),
                     done: RunFinished {
                         status: run.status.word().to_owned(),
@@ -70,7 +70,7 @@ impl Record for Finish {
             return self.with_error(facts, at, ending, error);
         }
         let open_executions = OpenExecutions::of(facts);
-        let mut insisted = Insisted::new(self.insist);
+        let mut insisted = ForcedRules::new(self.insist);
         let mut changes = Vec::new();
         if *ending == RunStatus::Completed
             && insisted
@@ -83,7 +83,7 @@ impl Record for Finish {
             changes.extend(open_executions.cut_off(facts.style(), None));
         }
         changes.push(status(facts, at, ending));
-        Ok(Plan {
+        Ok(CommandPlan {
             changes,
             done: RunFinished {
                 run: run.name,
@@ -102,7 +102,7 @@ impl Finish {
         at: &At,
         ending: &RunStatus,
         error: &str,
-    ) -> Result<Plan<RunFinished>, WriteError> {
+    ) -> Result<CommandPlan<RunFinished>, WriteError> {
         if *ending != RunStatus::Failed {
             return Err(WriteError::wrong(
                 "only a failed run has an error",
@@ -112,7 +112,7 @@ impl Finish {
         not_empty(error)?;
         let open_executions = OpenExecutions::of(facts);
         let is_outer = |row: &&Execution| {
-            shape(row) != Shape::Gate && open_executions.above(row).next().is_none()
+            shape(row) != RowShape::Gate && open_executions.above(row).next().is_none()
         };
         let outer: Vec<i64> = open_executions
             .rows()
@@ -130,7 +130,7 @@ impl Finish {
         for id in outer {
             let error = error.to_owned();
             all.plan(
-                &Close::new(id, How::Failed { error }, Insist::default()),
+                &Close::new(id, EndingKind::Failed { error }, Insist::default()),
                 at,
             )?;
         }
@@ -208,10 +208,10 @@ fn forced(
     facts: &Facts<'_>,
     at: &At,
     open_executions: &OpenExecutions,
-    insisted: Insisted,
+    insisted: ForcedRules,
 ) -> Result<Vec<Change>, WriteError> {
     let mut changes = forced_gates(facts, at)?;
-    let keys = insisted.keys(Keys::default());
+    let keys = insisted.keys(MetaKeys::default());
     for (nth, row) in (0..).zip(open_executions.rows()) {
         let instance = Instance::of(facts, row.id)?;
         // A database gets an update instead of a new row, because OpenProse counts rows with `status = 'executing'` as
@@ -243,7 +243,7 @@ impl Record for Reopen {
     /// The ids of the gates in whose logs the resumption is recorded: pending gates, and gates that were decided last.
     type Done = Vec<String>;
 
-    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<Vec<String>>, WriteError> {
+    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<CommandPlan<Vec<String>>, WriteError> {
         let run = facts.run();
         if run.status == RunStatus::Completed {
             return Err(WriteError::refused(
@@ -262,7 +262,7 @@ impl Record for Reopen {
             changes.push(Change::Execution(taken_up(facts, at, &run)?));
         }
         changes.push(status(facts, at, &RunStatus::Running));
-        Ok(Plan {
+        Ok(CommandPlan {
             changes,
             done: gates,
         })
@@ -282,7 +282,7 @@ fn taken_up(facts: &Facts<'_>, at: &At, run: &RunFact) -> Result<ExecutionRow, W
         status: Status::Completed.word().to_owned(),
         started: ended.map(|ms| at_text(ms, style)),
         completed: Some(at.text(style)),
-        metadata: Keys::default()
+        metadata: MetaKeys::default()
             .text("reopened", Some(run.status.word()))
             .done(),
         ..ExecutionRow::default()

@@ -1,21 +1,21 @@
 use super::begin::Begin;
-use super::close::{Close, How};
+use super::close::{Close, EndingKind};
 use super::insist::Insist;
 use super::instance::meta;
-use super::meta::Keys;
+use super::meta::MetaKeys;
 use super::open_executions::{OpenExecutions, listed};
-use super::source::{Command, Source, StatementRef};
+use super::source::{ProgramSource, RecordingCommand, StatementRef};
 use super::steps::Steps;
-use super::{At, ExecutionEnded, Facts, Plan, Record, WriteError};
+use super::{At, CommandPlan, ExecutionEnded, Facts, Record, WriteError};
 use crate::model::Execution;
 use crate::trace::{frame_block, is_branch_text};
 
-/// The command `skip`, which records that a statement was skipped: one that has not begun, or one that is open. A skipped
-/// input was not given.
+/// The command `skip`, which records that a statement was skipped: one that has not begun, or one that is open. A
+/// skipped input was not given.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Skip {
-    /// The statement. The rules for beginning a statement also apply to skipping it, so a run cannot skip a statement out of
-    /// turn.
+    /// The statement. The rules for beginning a statement also apply to skipping it, so a run cannot skip a statement
+    /// out of turn.
     pub statement: StatementRef,
     /// The row id of the execution that would contain the statement; by default found among the open executions.
     pub parent: Option<i64>,
@@ -30,11 +30,12 @@ pub struct Skip {
 impl Record for Skip {
     type Done = ExecutionEnded;
 
-    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<ExecutionEnded>, WriteError> {
-        let source = Source::of(facts);
+    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<CommandPlan<ExecutionEnded>, WriteError> {
+        let source = ProgramSource::of(facts);
         let found = source.find(&self.statement)?;
         let own = source.statement(&found);
-        if let Some(own) = own.filter(|own| Command::of(own) == Command::Gate && own.name.is_some())
+        if let Some(own) = own
+            .filter(|own| RecordingCommand::of(own) == RecordingCommand::Gate && own.name.is_some())
         {
             return Err(WriteError::refused(
                 "gate-decides",
@@ -51,7 +52,7 @@ impl Record for Skip {
             self.item.is_none()
                 || rows.any(|row| meta(row).branch.as_deref() == self.item.as_deref())
         };
-        if let Some(own) = own.filter(|own| Command::of(own) == Command::Input)
+        if let Some(own) = own.filter(|own| RecordingCommand::of(own) == RecordingCommand::Input)
             && let Some(name) = own.name.as_deref()
             && facts.binding(name, None)?.is_some()
         {
@@ -108,8 +109,8 @@ impl Record for Skip {
                 all.then(|facts| begin.execution(facts, at, true))?.id
             }
         };
-        let skip = Close::new(id, How::Skipped, self.insist);
-        let why = Keys::default().text("reason", self.because.as_deref());
+        let skip = Close::new(id, EndingKind::Skipped, self.insist);
+        let why = MetaKeys::default().text("reason", self.because.as_deref());
         let ended = all.then(|facts| skip.close(facts, at, why))?;
         Ok(all.done(ended))
     }

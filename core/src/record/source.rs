@@ -29,14 +29,14 @@ impl StatementRef {
 
 /// The run's program, and the trace that ties rows to it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Source<'s> {
+pub(super) struct ProgramSource<'s> {
     pub(super) listing: Option<&'s Listing>,
     trace: &'s Trace,
 }
 
 /// The result of looking up a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct LineLookup {
     /// The statement's text: the given text, else the program's.
     pub(super) text: String,
     /// The statement's line in the program, from 1, if known.
@@ -45,16 +45,16 @@ pub(super) struct Found {
     pub(super) statement: Option<u32>,
 }
 
-impl Found {
+impl LineLookup {
     /// Returns the value of the column `statement_index` for the statement's rows.
     pub(super) fn index(&self) -> Option<i64> {
         self.line.map(i64::from)
     }
 }
 
-impl<'s> Source<'s> {
-    pub(super) fn of(facts: &'s Facts<'_>) -> Source<'s> {
-        Source {
+impl<'s> ProgramSource<'s> {
+    pub(super) fn of(facts: &'s Facts<'_>) -> ProgramSource<'s> {
+        ProgramSource {
             listing: facts.listing(),
             trace: facts.trace(),
         }
@@ -66,7 +66,7 @@ impl<'s> Source<'s> {
     /// # Errors
     /// [`WriteError::Wrong`] if neither text nor line was given, if the text is only a number, or if text and line
     /// belong to different statements; [`WriteError::NotFound`] if no statement begins at the line.
-    pub(super) fn find(&self, wanted: &StatementRef) -> Result<Found, WriteError> {
+    pub(super) fn find(&self, wanted: &StatementRef) -> Result<LineLookup, WriteError> {
         match (&wanted.text, wanted.line) {
             (None, None) => Err(WriteError::wrong(
                 "no statement was named",
@@ -83,16 +83,16 @@ impl<'s> Source<'s> {
         }
     }
 
-    fn by_text(&self, text: &str) -> Found {
+    fn by_text(&self, text: &str) -> LineLookup {
         let statement = self.sure(text);
-        Found {
+        LineLookup {
             text: text.to_owned(),
             line: statement.and_then(|at| self.get(at)).map(|s| s.line),
             statement,
         }
     }
 
-    fn by_line(&self, text: Option<&str>, line: u32) -> Result<Found, WriteError> {
+    fn by_line(&self, text: Option<&str>, line: u32) -> Result<LineLookup, WriteError> {
         let at = self.at_line(line);
         if let Some(text) = text {
             let other = self.sure(text).filter(|other| Some(*other) != at);
@@ -106,7 +106,7 @@ impl<'s> Source<'s> {
                     "give either the text or the line, not both",
                 ));
             }
-            return Ok(Found {
+            return Ok(LineLookup {
                 text: text.to_owned(),
                 line: Some(line),
                 statement: at,
@@ -115,7 +115,7 @@ impl<'s> Source<'s> {
         let Some(statement) = at.and_then(|at| self.get(at)) else {
             return Err(self.no_statement(line));
         };
-        Ok(Found {
+        Ok(LineLookup {
             text: statement.text.clone(),
             line: Some(line),
             statement: at,
@@ -146,8 +146,8 @@ impl<'s> Source<'s> {
         )
     }
 
-    /// Returns the statement of a recorded row, as every reader ties it; `None` without a certain tie. A branch that was
-    /// begun by its name alone has its statement only if the branch consists of that statement.
+    /// Returns the statement of a recorded row, as every reader ties it; `None` without a certain tie. A branch that
+    /// was begun by its name alone has its statement only if the branch consists of that statement.
     pub(super) fn of_row(&self, row: &Execution) -> Option<u32> {
         let listing = self.listing?;
         let node = self.trace.node(self.trace.of_row(row.id)?)?;
@@ -163,7 +163,7 @@ impl<'s> Source<'s> {
 
     /// Returns the listing that contains a statement, and the statement's index in it. A statement that is not in the
     /// program is scanned as a program of its own.
-    pub(super) fn listed(&self, found: &Found) -> (Cow<'s, Listing>, u32) {
+    pub(super) fn listed(&self, found: &LineLookup) -> (Cow<'s, Listing>, u32) {
         match (self.listing, found.statement) {
             (Some(listing), Some(at)) => (Cow::Borrowed(listing), at),
             _ => (Cow::Owned(program::scan(&found.text)), 0),
@@ -178,7 +178,7 @@ impl<'s> Source<'s> {
         Some(self.get(statement)?.kind)
     }
 
-    pub(super) fn statement(&self, found: &Found) -> Option<&'s Statement> {
+    pub(super) fn statement(&self, found: &LineLookup) -> Option<&'s Statement> {
         self.get(found.statement?)
     }
 
@@ -194,14 +194,14 @@ impl<'s> Source<'s> {
     }
 
     /// Returns the names and statements of the branches of a parallel block that the program has.
-    pub(super) fn branches_of(&self, found: &Found) -> Vec<(String, u32)> {
+    pub(super) fn branches_of(&self, found: &LineLookup) -> Vec<(String, u32)> {
         found
             .statement
             .map_or_else(Vec::new, |at| self.branches(at))
     }
 
     /// Returns whether a statement runs its body once for each item.
-    pub(super) fn has_items(&self, found: &Found) -> bool {
+    pub(super) fn has_items(&self, found: &LineLookup) -> bool {
         let listing = self.listing.zip(found.statement);
         listing.is_some_and(|(listing, at)| listing.has_items(at))
     }
@@ -216,7 +216,7 @@ impl<'s> Source<'s> {
     }
 
     /// Returns whether the text of a statement is unique in the program.
-    pub(super) fn text_is_unique(&self, found: &Found) -> bool {
+    pub(super) fn text_is_unique(&self, found: &LineLookup) -> bool {
         found.statement.is_some() && self.sure(&found.text) == found.statement
     }
 
@@ -246,7 +246,7 @@ impl<'s> Source<'s> {
 
 /// The kind of command that records a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Command {
+pub(super) enum RecordingCommand {
     Exec,
     Parallel,
     Loop,
@@ -256,16 +256,16 @@ pub(super) enum Command {
     Declares,
 }
 
-impl Command {
-    pub(super) fn of(statement: &Statement) -> Command {
+impl RecordingCommand {
+    pub(super) fn of(statement: &Statement) -> RecordingCommand {
         match statement.kind {
-            Kind::Parallel => Command::Parallel,
-            kind if kind.is_loop() => Command::Loop,
-            Kind::Gate => Command::Gate,
-            Kind::Input => Command::Input,
-            Kind::Use => Command::Import,
-            kind if kind.is_declaration() => Command::Declares,
-            _ => Command::Exec,
+            Kind::Parallel => RecordingCommand::Parallel,
+            kind if kind.is_loop() => RecordingCommand::Loop,
+            Kind::Gate => RecordingCommand::Gate,
+            Kind::Input => RecordingCommand::Input,
+            Kind::Use => RecordingCommand::Import,
+            kind if kind.is_declaration() => RecordingCommand::Declares,
+            _ => RecordingCommand::Exec,
         }
     }
 
@@ -274,7 +274,7 @@ impl Command {
         let line = statement.line;
         let name = statement.name.as_deref().unwrap_or("NAME");
         let (what, next) = match self {
-            Command::Input => (
+            RecordingCommand::Input => (
                 "an input",
                 format!(
                     "use `prosescope put {name}`: the value comes on standard input; without a value, use `prosescope skip {line}`"

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{At, Change, Facts, Plan, Record, WriteError};
+use super::{At, Change, CommandPlan, Facts, Record, WriteError};
 
 /// The plan of a command that consists of several commands.
 pub(super) struct Steps<'f, 's> {
@@ -39,7 +39,7 @@ impl<'f, 's> Steps<'f, 's> {
     /// Adds the changes of a plan that is computed on top of the changes so far.
     pub(super) fn then<D>(
         &mut self,
-        plan: impl FnOnce(&Facts<'_>) -> Result<Plan<D>, WriteError>,
+        plan: impl FnOnce(&Facts<'_>) -> Result<CommandPlan<D>, WriteError>,
     ) -> Result<D, WriteError> {
         let plan = plan(self.facts())?;
         self.changes.extend(plan.changes);
@@ -52,8 +52,8 @@ impl<'f, 's> Steps<'f, 's> {
     }
 
     /// Returns all changes as one plan, with the result `done`.
-    pub(super) fn done<D>(self, done: D) -> Plan<D> {
-        Plan {
+    pub(super) fn done<D>(self, done: D) -> CommandPlan<D> {
+        CommandPlan {
             changes: self.changes,
             done,
         }

@@ -2,7 +2,7 @@
 
 use super::inputs::inputs;
 use super::instance::{depth, frame_of, meta};
-use super::source::{Found, Source};
+use super::source::{LineLookup, ProgramSource};
 use super::{Facts, WriteError};
 use crate::model::Execution;
 use crate::program::{Listing, Property, Statement, StatementKind as Kind, same_name};
@@ -38,8 +38,8 @@ impl TaskView {
 /// Returns the task of the statement that this row opens; `None` if the statement is not for a subagent.
 pub(super) fn task_of(
     facts: &Facts<'_>,
-    source: &Source<'_>,
-    found: &Found,
+    source: &ProgramSource<'_>,
+    found: &LineLookup,
     row: &Execution,
 ) -> Result<Option<TaskView>, WriteError> {
     let parent = row.parent;
@@ -117,7 +117,7 @@ fn agent(listing: &Listing, name: Option<&str>, kind: Kind) -> Option<AgentOfTas
 }
 
 /// Returns the name and the kind of the binding that an execution's statement writes.
-pub(super) fn output_of(source: &Source<'_>, row: &Execution) -> Option<(String, String)> {
+pub(super) fn output_of(source: &ProgramSource<'_>, row: &Execution) -> Option<(String, String)> {
     let Some(statement) = source.of_row(row).and_then(|at| source.get(at)) else {
         // The text of a statement that the program does not have tells its value.
         let own = crate::program::scan(&row.text);

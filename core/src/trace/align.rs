@@ -21,7 +21,7 @@ const BEAM: usize = 8;
 
 /// A statement to which an observation may be tied.
 #[derive(Clone, Copy)]
-pub(super) struct Candidate {
+pub(super) struct TieCandidate {
     pub(super) statement: u32,
     pub(super) cost: Cost,
     pub(super) by: TiedBy,
@@ -30,25 +30,25 @@ pub(super) struct Candidate {
 }
 
 /// A place on a path: a statement, and the index of the observation tied to it. `None` before the first tie.
-pub(super) type Place = Option<(u32, usize)>;
+pub(super) type PathPoint = Option<(u32, usize)>;
 
 /// Ordered observations, and the costs of their ties to the program.
 pub(super) trait Course {
     /// Returns the number of observations.
     fn len(&self) -> usize;
     /// Returns the statements to which an observation may be tied, given the place of the path before that observation.
-    fn candidates(&self, at: usize, from: Place) -> Vec<Candidate>;
+    fn candidates(&self, at: usize, from: PathPoint) -> Vec<TieCandidate>;
     /// Returns the cost of leaving an observation without a tie.
     fn untied(&self, at: usize) -> Cost;
     /// Returns the cost of going from a place to a statement.
-    fn step(&self, from: Place, at: usize, to: u32) -> Cost;
+    fn step(&self, from: PathPoint, at: usize, to: u32) -> Cost;
 }
 
 /// A path up to one observation.
 #[derive(Clone, Copy)]
 struct Path {
-    tied: Option<Candidate>,
-    place: Place,
+    tied: Option<TieCandidate>,
+    place: PathPoint,
     cost: Cost,
     before: usize,
 }
@@ -70,8 +70,8 @@ pub(super) fn align(course: &impl Course) -> Vec<Option<Tie>> {
 
 /// Extends paths by one observation, and returns the cheapest of the extended paths.
 fn next(course: &impl Course, at: usize, before: &[Path]) -> Vec<Path> {
-    let mut may_be: BTreeMap<u32, Candidate> = BTreeMap::new();
-    let mut untied: BTreeMap<Place, Path> = BTreeMap::new();
+    let mut may_be: BTreeMap<u32, TieCandidate> = BTreeMap::new();
+    let mut untied: BTreeMap<PathPoint, Path> = BTreeMap::new();
     for (from, path) in before.iter().enumerate() {
         for candidate in course.candidates(at, path.place) {
             may_be.entry(candidate.statement).or_insert(candidate);

@@ -3,7 +3,7 @@
 
 use super::emit::word;
 use super::lower::disk::Stale;
-use super::lower::facts::Facts;
+use super::lower::facts::LineEvidence;
 use super::verdict::{Claim, recorded};
 use super::{Node, NodeKind, NodeSlice, NodeStatus, Trace};
 use crate::model::{BindingKind, Run, RunStatus};
@@ -13,7 +13,12 @@ use crate::model::{BindingKind, Run, RunStatus};
 ///
 /// A file that records `running` counts even if all its lines are done, because the run may continue. But if bindings
 /// on disk are newer than the file's marks, the file's `running` is outdated too.
-pub(super) fn of(run: &Run, facts: &Facts<'_>, nodes: &NodeSlice, stale: &Stale) -> Vec<Claim> {
+pub(super) fn of(
+    run: &Run,
+    facts: &LineEvidence<'_>,
+    nodes: &NodeSlice,
+    stale: &Stale,
+) -> Vec<Claim> {
     let mut claims = recorded(run);
     let ended = claims
         .iter()
@@ -45,7 +50,7 @@ fn completion_source(run: &Run) -> &'static str {
 
 /// Whether all statements are over: no node is open or failed, and each top-level statement that always runs has a
 /// node. Of a program that is only its beginning, this is unknown.
-pub(super) fn all_is_over(run: &Run, facts: &Facts<'_>, nodes: &NodeSlice) -> bool {
+pub(super) fn all_is_over(run: &Run, facts: &LineEvidence<'_>, nodes: &NodeSlice) -> bool {
     let file = run.state_file.as_ref();
     let elided = facts.is_trace && file.is_some_and(|f| f.trace.iter().any(|l| l.line.is_none()));
     let open = |n: &Node| n.status.is_open() && !matches!(n.kind, NodeKind::Round { .. });

@@ -1,8 +1,8 @@
 //! Converts the instances (executions) found in execution rows into a [`Story`], with one happening for each instance.
 
-use super::rows::{self, Ledger, NONE, Rows};
-use super::story::{At, Happening, Recorded, Story};
-use super::sweep::{Inst, Instances, Kind};
+use super::rows::{self, Ledger, NONE, OrderedRows};
+use super::story::{Happening, RowFacts, Story, StoryAt};
+use super::sweep::{Inst, InstanceKind, Instances};
 use super::words::{self, Lead};
 use super::{Node, NodeKind, NodeStatus, Nodes, gates, parents, rounds};
 use crate::model::issue::Severity;
@@ -12,8 +12,8 @@ use crate::program::{Listing, Tie, needs_some};
 /// A builder of happenings from rows.
 struct Emit<'a, 'e> {
     run: &'a Run,
-    rows: &'e Rows<'a>,
-    gates: &'e gates::Ties,
+    rows: &'e OrderedRows<'a>,
+    gates: &'e gates::GateTies,
     next_row: Vec<u32>,
     /// The name of a block, branch or gate that was used last. A recursive call with an equal name shares this text.
     name: Text,
@@ -24,7 +24,7 @@ struct Emit<'a, 'e> {
 pub(super) fn nodes<'a>(
     run: &'a Run,
     program: Option<&Listing>,
-    rows: &Rows<'a>,
+    rows: &OrderedRows<'a>,
     mut instances: Instances<'a>,
     ledger: &mut Ledger,
 ) -> Nodes {
@@ -43,7 +43,7 @@ pub(super) fn nodes<'a>(
     let mut story = Story::of_about(list.len() + list.len() / 8);
     for (at, inst) in (0..).zip(&list) {
         let happening = emit.inst(at, inst);
-        let parent = (inst.parent != NONE).then(|| At::new(inst.parent));
+        let parent = (inst.parent != NONE).then(|| StoryAt::new(inst.parent));
         story.push(parent, happening);
     }
     drop(emit);
@@ -81,7 +81,7 @@ impl<'a> Emit<'a, '_> {
         let mut aliases: Vec<i64> = all().skip(1).map(|pos| rows.id(pos)).collect();
         aliases.shrink_to_fit();
         let mut announced = Vec::new();
-        if inst.kind == Kind::Parallel {
+        if inst.kind == InstanceKind::Parallel {
             let metas = all().filter_map(|pos| rows.meta(pos));
             announced = metas
                 .flat_map(|meta| meta.branches.iter().cloned())
@@ -89,17 +89,17 @@ impl<'a> Emit<'a, '_> {
         }
         let meta = rows.meta(inst.first);
         let kind = match inst.kind {
-            Kind::Statement => NodeKind::Statement,
-            Kind::Parallel => NodeKind::Parallel,
-            Kind::Loop => NodeKind::Loop,
-            Kind::Branch(name) => NodeKind::Branch {
+            InstanceKind::Statement => NodeKind::Statement,
+            InstanceKind::Parallel => NodeKind::Parallel,
+            InstanceKind::Loop => NodeKind::Loop,
+            InstanceKind::Branch(name) => NodeKind::Branch {
                 branch: self.named(name, meta.and_then(|m| m.branch.as_ref())),
             },
-            Kind::Frame(name) => NodeKind::Frame {
+            InstanceKind::Frame(name) => NodeKind::Frame {
                 block: self.named(name, meta.and_then(|m| m.block.as_ref())),
                 depth: 0,
             },
-            Kind::Gate(name) => {
+            InstanceKind::Gate(name) => {
                 self.gate_status(at, inst, &mut status);
                 NodeKind::Gate {
                     gate: self.named(name, meta.and_then(|m| m.gate_id.as_ref())),
@@ -112,11 +112,11 @@ impl<'a> Emit<'a, '_> {
         };
         let ended = rows.meta(inst.last).filter(|_| !inst.open);
         let strategy = meta.and_then(|meta| meta.strategy.as_deref());
-        let recorded = Recorded {
+        let recorded = RowFacts {
             aliases,
             ends: Some((rows.place(inst.first), rows.place(inst.last))),
             depth: meta.and_then(|meta| meta.depth),
-            calls: matches!(inst.kind, Kind::Branch(_)) && calls(),
+            calls: matches!(inst.kind, InstanceKind::Branch(_)) && calls(),
             drops: strategy.map(needs_some),
             cuts: ended.is_some_and(|meta| !meta.forced.is_empty()),
         };

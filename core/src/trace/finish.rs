@@ -35,7 +35,7 @@ pub(crate) fn finish(
     }
     caught::recover(run, &mut nodes, program);
     ways::compare(&nodes, program, &mut ledger);
-    let rows = Order { run };
+    let rows = TimeOrder { run };
     let (first_cause, because_of) = match believed {
         Some(RunStatus::Completed) => (None, Vec::new()),
         _ => failure(&nodes, &rows, believed == Some(RunStatus::Failed)),
@@ -80,11 +80,11 @@ pub(crate) fn finish(
 }
 
 /// An order of nodes by time: by the id of a node's last row; for nodes without rows, by place in the tree.
-struct Order<'a> {
+struct TimeOrder<'a> {
     run: &'a Run,
 }
 
-impl Order<'_> {
+impl TimeOrder<'_> {
     fn last(&self, node: &Node, at: NodeId) -> i64 {
         node.last_row
             .and_then(|row| self.run.executions.get(row as usize))
@@ -170,7 +170,7 @@ fn fail_rounds(nodes: &mut NodeSlice) {
 /// Returns the first cause of a failed run, and the nodes that failed or were stopped as a consequence (errata T9).
 fn failure(
     nodes: &NodeSlice,
-    order: &Order<'_>,
+    order: &TimeOrder<'_>,
     run_failed: bool,
 ) -> (Option<NodeId>, Vec<NodeId>) {
     let failed = Node::has_failed;
@@ -231,12 +231,12 @@ fn failure(
 /// Returns the run's positions: open nodes without open descendants (errata T8). There may be several (errata X8).
 ///
 /// An open node whose construct was closed by a later row is used only if there is no other position, because the
-/// later row is newer evidence. A statement that is announced after a running statement is not a position, and neither is a
-/// branch that its parallel ended without.
+/// later row is newer evidence. A statement that is announced after a running statement is not a position, and neither
+/// is a branch that its parallel ended without.
 fn positions(
     nodes: &NodeSlice,
     program: Option<&Listing>,
-    order: &Order<'_>,
+    order: &TimeOrder<'_>,
     ledger: &mut Ledger,
 ) -> Vec<NodeId> {
     let left = left_behind(nodes, program, order.run);

@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::emit::derived;
-use super::rows::Rows;
-use super::sweep::{Inst, Kind};
+use super::rows::OrderedRows;
+use super::sweep::{Inst, InstanceKind};
 use super::{Node, NodeKind, NodeStatus};
 use crate::model::visit;
 use crate::model::{Gate, GateStatus, Run, Status};
@@ -40,21 +40,21 @@ pub(super) fn status_word(status: &GateStatus) -> NodeStatus {
 
 /// The ties between gates and instances.
 #[derive(Default)]
-pub(super) struct Ties {
+pub(super) struct GateTies {
     /// The gate of each tied instance, as an index in [`Run::gates`]. The key is the instance's index.
     pub(super) of_inst: BTreeMap<u32, usize>,
     /// Gates that no row refers to, as indices in [`Run::gates`].
     pub(super) alone: Vec<usize>,
 }
 
-impl Ties {
+impl GateTies {
     /// Returns all gates of a run as untied. Gates whose `run_id` is that of another run come last.
-    pub(super) fn of_all(run: &Run) -> Ties {
+    pub(super) fn of_all(run: &Run) -> GateTies {
         let mut alone: Vec<usize> = (0..run.gates.len()).collect();
         alone.sort_by_key(|at| run.gates.get(*at).is_some_and(|gate| is_foreign(run, gate)));
-        Ties {
+        GateTies {
             alone,
-            ..Ties::default()
+            ..GateTies::default()
         }
     }
 }
@@ -63,19 +63,19 @@ impl Ties {
 /// waiting statement becomes a gate if a gate refers to it by `execution_id`.
 pub(super) fn tie<'a>(
     run: &'a Run,
-    rows: &Rows<'a>,
+    rows: &OrderedRows<'a>,
     insts: &mut [Inst<'a>],
     of_row: &[u32],
-) -> Ties {
-    let mut ties = Ties::default();
+) -> GateTies {
+    let mut ties = GateTies::default();
     let mut by_name_of: BTreeMap<&str, VecDeque<u32>> = BTreeMap::new();
     for (at, inst) in insts.iter().enumerate() {
-        if let Kind::Gate(name) = inst.kind {
+        if let InstanceKind::Gate(name) = inst.kind {
             by_name_of.entry(name).or_default().push_back(at as u32);
         }
     }
     let foreign = |gate: &Gate| is_foreign(run, gate);
-    let mut left = Ties::of_all(run).alone;
+    let mut left = GateTies::of_all(run).alone;
     left.retain(|at| {
         let Some((gate, inst_at)) = run.gates.get(*at).and_then(|gate| {
             let pos = rows.find(gate.execution_id?)?;
@@ -90,14 +90,14 @@ pub(super) fn tie<'a>(
             .get(inst.last)
             .is_some_and(|row| matches!(row.status, Status::Pending | Status::Waiting));
         let fits = match inst.kind {
-            Kind::Gate(name) => visit(name).0 == visit(&gate.id).0,
-            Kind::Statement => waits && !foreign(gate),
+            InstanceKind::Gate(name) => visit(name).0 == visit(&gate.id).0,
+            InstanceKind::Statement => waits && !foreign(gate),
             _ => false,
         };
         if !fits || ties.of_inst.contains_key(&inst_at) {
             return true;
         }
-        inst.kind = Kind::Gate(&gate.id);
+        inst.kind = InstanceKind::Gate(&gate.id);
         ties.of_inst.insert(inst_at, *at);
         false
     });
@@ -107,8 +107,12 @@ pub(super) fn tie<'a>(
 
 /// Ties the remaining gates to instances of the same name, in order. A second pass ignores the visit number in a
 /// gate's id.
-pub(super) fn by_name(run: &Run, mut names: BTreeMap<&str, VecDeque<u32>>, mut ties: Ties) -> Ties {
-    let Ties { of_inst, alone } = &mut ties;
+pub(super) fn by_name(
+    run: &Run,
+    mut names: BTreeMap<&str, VecDeque<u32>>,
+    mut ties: GateTies,
+) -> GateTies {
+    let GateTies { of_inst, alone } = &mut ties;
     for by_base in [false, true] {
         alone.retain(|at| {
             let Some(gate) = run.gates.get(*at) else {

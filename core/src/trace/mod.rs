@@ -69,14 +69,14 @@ use crate::model::time::Stamp;
 use crate::model::{CompactLog, Form, LogEvent, LogLine, Run, RunStatus, Text};
 use crate::program::{Listing, Statement, StatementKind, TiedBy, allows_failure, needs_some, scan};
 use lower::disk::Stale;
-use lower::facts::Facts;
+use lower::facts::LineEvidence;
 use lower::state::Evidence;
 use rows::Ledger;
 use silence::Silence;
 
 pub use arena::{NodeId, NodeSlice, Nodes};
 pub(crate) use lower::disk::{named_round, round_of};
-pub use shape::{Shape, frame_block, shape};
+pub use shape::{RowShape, frame_block, shape};
 pub(crate) use shape::{branch_text, is_branch_text, may_hold_branches};
 pub(crate) use verdict::{NOT_UNDERSTOOD, STATE_FILE, recorded};
 
@@ -107,10 +107,10 @@ fn folded(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trace {
         _ => {}
     }
     let mut ledger = Ledger::default();
-    let rows = rows::Rows::new(&run.executions);
+    let rows = rows::OrderedRows::new(&run.executions);
     let instances = sweep::sweep(
         &rows,
-        &mut ties::Ties::new(program, &run.executions),
+        &mut ties::RowTies::new(program, &run.executions),
         gates::by_row(run),
     );
     let nodes = emit::nodes(run, program, &rows, instances, &mut ledger);
@@ -159,7 +159,7 @@ fn of_log(run: &Run, log: &CompactLog, program: Option<&Listing>, now: Option<i6
     let none = Listing::default();
     let listing = program.unwrap_or(&none);
     let mut ledger = Ledger::default();
-    let facts = Facts::of(run, listing, &none, false, &mut ledger);
+    let facts = LineEvidence::of(run, listing, &none, false, &mut ledger);
     let lowered = lower::log::lower(run, log, &facts, &mut ledger);
     let stale = Stale {
         unmarked: lowered.unmarked,

@@ -2,7 +2,7 @@
 //! errata X2).
 
 use super::preorder;
-use super::rows::{self, Ledger, Rows};
+use super::rows::{self, Ledger, OrderedRows};
 use super::sweep::{Inst, Instances};
 use crate::model::issue::Severity;
 
@@ -11,7 +11,7 @@ const PLACED: &str = "The `metadata` of the row determines its parent. Some writ
 
 /// Resolves parents recorded later than their children, reports parents that the metadata overruled, and cuts cycles
 /// (errata T11).
-pub(super) fn settle(rows: &Rows<'_>, instances: &mut Instances<'_>, ledger: &mut Ledger) {
+pub(super) fn settle(rows: &OrderedRows<'_>, instances: &mut Instances<'_>, ledger: &mut Ledger) {
     let Instances {
         list,
         of_row,
@@ -88,7 +88,7 @@ pub(super) fn settle(rows: &Rows<'_>, instances: &mut Instances<'_>, ledger: &mu
 /// Reports a row whose parent_id contradicts its metadata. According to the metadata, the row belongs to `parent`.
 /// `named` is the instance with the parent_id, if there is one.
 fn judge(
-    rows: &Rows<'_>,
+    rows: &OrderedRows<'_>,
     list: &[Inst<'_>],
     parent: u32,
     (id, claimed): (i64, i64),

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::rows::{self, Ledger, Rows};
-use super::story::{At, Happening, Story};
-use super::sweep::{Inst, Kind};
+use super::rows::{self, Ledger, OrderedRows};
+use super::story::{Happening, Story, StoryAt};
+use super::sweep::{Inst, InstanceKind};
 use super::{NodeKind, NodeStatus};
 use crate::model::issue::Severity;
 use crate::model::{Run, Status};
@@ -17,20 +17,23 @@ const MOST: u32 = 10_000;
 /// in `list`.
 pub(super) fn place(
     run: &Run,
-    rows: &Rows<'_>,
+    rows: &OrderedRows<'_>,
     list: &[Inst<'_>],
     of_row: &[u32],
     story: &mut Story,
     ledger: &mut Ledger,
 ) {
     let mut budget = rows.len().saturating_add(MOST);
-    let loop_at = |at: u32| list.get(at as usize).filter(|i| i.kind == Kind::Loop);
+    let loop_at = |at: u32| {
+        list.get(at as usize)
+            .filter(|i| i.kind == InstanceKind::Loop)
+    };
     let mut loops: BTreeMap<u32, Passing> = BTreeMap::new();
     for (pos, at) in (0..rows.len()).zip(of_row.iter().copied()) {
         let (Some(inst), Some(row)) = (list.get(at as usize), rows.get(pos)) else {
             continue;
         };
-        if inst.kind == Kind::Loop {
+        if inst.kind == InstanceKind::Loop {
             let passing = loops.entry(at).or_default();
             let meta = row.meta.as_deref();
             let number = meta
@@ -125,7 +128,7 @@ impl Passing {
         &mut self,
         run: &Run,
         at: u32,
-        (rows, list): (&Rows<'_>, &[Inst<'_>]),
+        (rows, list): (&OrderedRows<'_>, &[Inst<'_>]),
         story: &mut Story,
     ) -> bool {
         let id = |at: u32| list.get(at as usize).map_or(0, |inst| rows.id(inst.first));
@@ -165,15 +168,15 @@ impl Passing {
 }
 
 /// Adds a round of a loop.
-fn add(at: u32, n: u32, status: NodeStatus, derived: bool, story: &mut Story) -> At {
+fn add(at: u32, n: u32, status: NodeStatus, derived: bool, story: &mut Story) -> StoryAt {
     let mut round = Happening::new(NodeKind::Round { n }, status);
     round.text = format!("round {n}").into();
     round.derived = derived;
-    story.push(Some(At::new(at)), round)
+    story.push(Some(StoryAt::new(at)), round)
 }
 
-fn put(child: u32, round: At, story: &mut Story) {
-    if let Some(child) = story.get_mut(At::new(child)) {
+fn put(child: u32, round: StoryAt, story: &mut Story) {
+    if let Some(child) = story.get_mut(StoryAt::new(child)) {
         child.parent = Some(round);
     }
 }
@@ -184,7 +187,7 @@ fn put(child: u32, round: At, story: &mut Story) {
 fn in_place(
     at: u32,
     passing: &Passing,
-    (rows, list): (&Rows<'_>, &[Inst<'_>]),
+    (rows, list): (&OrderedRows<'_>, &[Inst<'_>]),
     (story, budget): (&mut Story, &mut u32),
     ledger: &mut Ledger,
 ) {
@@ -243,7 +246,7 @@ fn in_place(
         if let Some(round) = made.get((listed + pass) as usize) {
             put(*child, *round, story);
         }
-        if let Some(child) = story.get_mut(At::new(*child)) {
+        if let Some(child) = story.get_mut(StoryAt::new(*child)) {
             child.inferred = true;
         }
     }

@@ -9,13 +9,13 @@ use crate::model::{Execution, Meta};
 pub(super) const NONE: u32 = u32::MAX;
 
 /// The execution rows of a run in order of id. Rows that the store returns in another order are sorted.
-pub(super) struct Rows<'a> {
+pub(super) struct OrderedRows<'a> {
     list: &'a [Execution],
     order: Option<Vec<u32>>,
 }
 
-impl<'a> Rows<'a> {
-    pub(super) fn new(list: &'a [Execution]) -> Rows<'a> {
+impl<'a> OrderedRows<'a> {
+    pub(super) fn new(list: &'a [Execution]) -> OrderedRows<'a> {
         let sorted = list.windows(2).all(|w| match w {
             [a, b] => a.id <= b.id,
             _ => true,
@@ -29,7 +29,7 @@ impl<'a> Rows<'a> {
             order.sort_by_key(|at| list.get(*at as usize).map(|row| row.id));
             order
         });
-        Rows { list, order }
+        OrderedRows { list, order }
     }
 
     pub(super) fn len(&self) -> u32 {

@@ -1,12 +1,12 @@
 //! Determines the kind of a single row without folding the run, for writers that create rows.
 
-use super::sweep::{Kind, plain_kind};
+use super::sweep::{InstanceKind, plain_kind};
 use super::words;
 use crate::model::{Execution, Meta};
 
 /// The kind of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
+pub enum RowShape {
     /// A plain statement.
     Statement,
     /// A parallel block.
@@ -20,25 +20,25 @@ pub enum Shape {
 }
 
 /// Returns a row's kind, from its text and its metadata.
-pub fn shape(row: &Execution) -> Shape {
+pub fn shape(row: &Execution) -> RowShape {
     let empty = Meta::default();
     let meta = row.meta.as_deref().unwrap_or(&empty);
     let words = words::read(&row.text);
     if meta.gate_id.is_some() || matches!(words.lead, words::Lead::Gate(_)) {
-        return Shape::Gate;
+        return RowShape::Gate;
     }
     match plain_kind(row, meta, words) {
-        Kind::Parallel => Shape::Parallel,
-        Kind::Loop => Shape::Loop,
-        Kind::Frame(_) => Shape::Frame,
-        Kind::Gate(_) => Shape::Gate,
-        Kind::Statement | Kind::Branch(_) => Shape::Statement,
+        InstanceKind::Parallel => RowShape::Parallel,
+        InstanceKind::Loop => RowShape::Loop,
+        InstanceKind::Frame(_) => RowShape::Frame,
+        InstanceKind::Gate(_) => RowShape::Gate,
+        InstanceKind::Statement | InstanceKind::Branch(_) => RowShape::Statement,
     }
 }
 
 /// Returns the block that a row calls; the row's id is then the scope of the block's bindings (errata T6).
 pub fn frame_block(row: &Execution) -> Option<&str> {
-    if shape(row) != Shape::Frame {
+    if shape(row) != RowShape::Frame {
         return None;
     }
     let named = row.meta.as_deref().and_then(|meta| meta.block.as_deref());
@@ -69,7 +69,7 @@ pub(crate) fn is_branch_text(text: &str, branch: &str) -> bool {
 /// that is not a parallel block.
 pub(crate) fn branch_text(parallel: &Execution, branch: &str) -> String {
     match shape(parallel) {
-        Shape::Parallel => format!("parallel:{branch}"),
+        RowShape::Parallel => format!("parallel:{branch}"),
         _ => format!("item:{branch}"),
     }
 }

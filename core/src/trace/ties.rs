@@ -11,11 +11,11 @@ use crate::program::{self, Listing, StatementKind, Tie, TiedBy, Within};
 const REMEMBERED: usize = 4096;
 
 /// A lookup from rows to statements of the program. Each distinct text is looked up only once.
-pub(super) struct Ties<'a> {
+pub(super) struct RowTies<'a> {
     program: Option<&'a Listing>,
     /// The lookup of a statement by its text and index. It has learned from the rows what their indices count.
-    learned: Option<program::Ties<'a>>,
-    rows: BTreeMap<Asked<'a>, Option<Tie>>,
+    learned: Option<program::ProgramTies<'a>>,
+    rows: BTreeMap<TieKey<'a>, Option<Tie>>,
     /// The first block of each name.
     blocks: BTreeMap<&'a str, u32>,
     branches: BTreeMap<(u32, &'a str), Option<u32>>,
@@ -23,7 +23,7 @@ pub(super) struct Ties<'a> {
 
 /// The key of a remembered tie: a row's index, recorded line, text, enclosing statement and gate. Numbers come first
 /// because they are compared faster than texts with equal beginnings.
-type Asked<'a> = (
+type TieKey<'a> = (
     Option<i64>,
     Option<i64>,
     &'a str,
@@ -33,10 +33,10 @@ type Asked<'a> = (
 
 /// A place in the program: the statement ([`NONE`] without a tie), whether the tie is a guess, and the
 /// statement_index.
-type Place = (u32, bool, Option<i64>);
+type TiedPlace = (u32, bool, Option<i64>);
 
-impl<'a> Ties<'a> {
-    pub(super) fn new(program: Option<&'a Listing>, rows: &'a [Execution]) -> Ties<'a> {
+impl<'a> RowTies<'a> {
+    pub(super) fn new(program: Option<&'a Listing>, rows: &'a [Execution]) -> RowTies<'a> {
         let program = program.filter(|p| !p.statements.is_empty());
         let learned = program.map(|program| {
             let mut ties = program.ties();
@@ -53,7 +53,7 @@ impl<'a> Ties<'a> {
                 blocks.entry(name.as_str()).or_insert(at);
             }
         }
-        Ties {
+        RowTies {
             program,
             learned,
             rows: BTreeMap::new(),
@@ -194,7 +194,7 @@ impl<'a> Ties<'a> {
 
     /// Whether a statement is in a loop's body (errata T5). The program decides. Without a program, the statement's
     /// index must be higher than the loop's index.
-    pub(super) fn in_body(&self, around: Place, inner: Place) -> bool {
+    pub(super) fn in_body(&self, around: TiedPlace, inner: TiedPlace) -> bool {
         let by_index = match (around.2, inner.2) {
             (Some(around), Some(inner)) => inner > around,
             _ => false,
@@ -216,7 +216,7 @@ impl<'a> Ties<'a> {
 
     /// Returns the statement of a place. Without a tie, the index is taken as a line of the program, because some
     /// writers count lines.
-    fn statement(&self, program: &Listing, (statement, _, index): Place) -> Option<u32> {
+    fn statement(&self, program: &Listing, (statement, _, index): TiedPlace) -> Option<u32> {
         if statement != NONE {
             return Some(statement);
         }
@@ -281,7 +281,7 @@ mod tests {
             row(2, 2, "session \"same\""),
             row(3, 3, "session \"b\""),
         ];
-        let mut ties = Ties::new(Some(&program), &rows);
+        let mut ties = RowTies::new(Some(&program), &rows);
         let tie = Tie {
             statement: 2,
             guessed: false,
@@ -312,7 +312,7 @@ mod tests {
             row("session \"same\"", Some(99)),
             row("a", None),
         ];
-        let mut ties = Ties::new(Some(&program), &rows);
+        let mut ties = RowTies::new(Some(&program), &rows);
         let in_call = ties.within(4, None, false, false);
         let line = |tie: Option<Tie>| tie.map(|t| (t.statement, t.guessed));
         assert_eq!(line(ties.row(&rows[0], None)), Some((1, true)));

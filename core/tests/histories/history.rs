@@ -15,7 +15,8 @@ use crate::playing::Playing;
 pub(crate) const LONGEST: usize = 90;
 const MOST_ROUNDS: usize = 2;
 
-/// Runs a test for each history: `cases` of them, if `PROSE_CASES` does not say another number. Fails with the first law that is broken, and lists the others.
+/// Runs a test for each history: `cases` of them, if `PROSE_CASES` does not say another number. Fails with the first
+/// law that is broken, and lists the others.
 pub(crate) fn each(cases: u64, test: impl Fn(u64) -> Result<(), Broken>) {
     let seed = number("PROSE_SEED").unwrap_or(1);
     let cases = number("PROSE_CASES").unwrap_or(cases);

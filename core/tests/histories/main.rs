@@ -172,8 +172,8 @@ fn resume_stands_where_next_does() {
     });
 }
 
-/// The law that holds for rows of others, too: without any metadata, with the number of a statement instead of its line,
-/// and cut anywhere.
+/// The law that holds for rows of others, too: without any metadata, with the number of a statement instead of its
+/// line, and cut anywhere.
 #[test]
 fn resume_stands_where_next_does_in_plain_rows() {
     each(CASES, |seed| {

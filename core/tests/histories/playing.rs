@@ -35,8 +35,8 @@ impl Playing {
     }
 
     /// Returns what readers know of the run.
-    pub(crate) fn facts<'a>(&'a self, trace: &'a Trace) -> resume::Facts<'a> {
-        resume::Facts {
+    pub(crate) fn facts<'a>(&'a self, trace: &'a Trace) -> resume::ResumeFacts<'a> {
+        resume::ResumeFacts {
             run: &self.run,
             trace,
             listing: Some(&self.listing),

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use prosescope_core::program::{Listing, StatementKind as Kind, Value, scan};
+use prosescope_core::program::{Listing, StatementKind as Kind, ValueType, scan};
 
 use crate::sources::{Program, ours, real};
 
@@ -277,28 +277,41 @@ fn typed(programs: &[Program]) -> BTreeMap<String, usize> {
                 let value = &property.value;
                 let fits = match property.name.as_str() {
                     "retry" | "max" | "count" => {
-                        matches!(value, Value::Number(_))
-                            || statement.kind == Kind::Repeat && *value == Value::Word
+                        matches!(value, ValueType::Number(_))
+                            || statement.kind == Kind::Repeat && *value == ValueType::Word
                     }
-                    "timeout" => matches!(value, Value::Duration(_)),
-                    "skills" | "allow" | "params" => matches!(value, Value::List(_)),
+                    "timeout" => matches!(value, ValueType::Duration(_)),
+                    "skills" | "allow" | "params" => matches!(value, ValueType::List(_)),
                     "strategy" | "on-fail" | "on_fail" | "command" => {
-                        matches!(value, Value::Text | Value::Word)
+                        matches!(value, ValueType::Text | ValueType::Word)
                     }
-                    "condition" => matches!(value, Value::Condition | Value::Raw | Value::Word),
-                    "persist" => matches!(value, Value::Flag(true) | Value::Word | Value::Text),
-                    "model" | "each" | "as" | "check" => *value == Value::Word,
+                    "condition" => matches!(
+                        value,
+                        ValueType::Condition | ValueType::Raw | ValueType::Word
+                    ),
+                    "persist" => matches!(
+                        value,
+                        ValueType::Flag(true) | ValueType::Word | ValueType::Text
+                    ),
+                    "model" | "each" | "as" | "check" => *value == ValueType::Word,
                     "prompt" | "label" | "message" | "description" => {
-                        matches!(value, Value::Text | Value::Condition)
+                        matches!(value, ValueType::Text | ValueType::Condition)
                     }
                     "context" => matches!(
                         value,
-                        Value::List(_) | Value::Word | Value::Text | Value::Raw | Value::Nothing
+                        ValueType::List(_)
+                            | ValueType::Word
+                            | ValueType::Text
+                            | ValueType::Raw
+                            | ValueType::Nothing
                     ),
                     _ => true,
                 };
                 assert!(fits, "{place}");
-                let one = matches!(value, Value::Text | Value::Condition | Value::Word);
+                let one = matches!(
+                    value,
+                    ValueType::Text | ValueType::Condition | ValueType::Word
+                );
                 assert!(!one || !property.text.starts_with(['"', '*']), "{place}");
                 *seen
                     .entry(format!("{} {}", property.name, value.word()))

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use prosescope_core::model::{Execution, Meta, Run, RunStatus, Status};
-use prosescope_core::pages::resume::{Facts, Need, Plan, plan};
+use prosescope_core::pages::resume::{Need, ResumeFacts, ResumePlan, plan};
 use prosescope_core::pages::session::pages;
 use prosescope_core::pages::view::NeedState;
 use prosescope_core::program::{Listing, scan};
@@ -14,10 +14,10 @@ use serde_json::Value;
 
 use crate::make::{NOW, database, folder};
 
-fn planned(run: &Run, program: &str) -> (Plan, usize) {
+fn planned(run: &Run, program: &str) -> (ResumePlan, usize) {
     let listing: Listing = scan(program);
     let trace = fold(run, Some(&listing), None);
-    let facts = Facts {
+    let facts = ResumeFacts {
         run,
         trace: &trace,
         listing: Some(&listing),
@@ -94,7 +94,7 @@ fn a_plan_stands_where_the_trace_does() {
             let (plan, positions) = planned(&run, case["program"].as_str().unwrap_or_default());
             let name = &case["name"];
             match run.status {
-                Some(RunStatus::Completed) => assert_eq!(plan, Plan::default(), "{name}"),
+                Some(RunStatus::Completed) => assert_eq!(plan, ResumePlan::default(), "{name}"),
                 Some(RunStatus::Failed) => assert!(plan.positions.len() <= 1, "{name}"),
                 // If nothing was recorded, the plan has no position: even the beginning is uncertain.
                 None if run.executions.is_empty() => assert_eq!(plan.positions.len(), 0, "{name}"),

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use prosescope_core::model::schema::STATE_SQL;
 use prosescope_core::model::source::Source;
-use prosescope_core::pages::session::{Listing, Options, Session, list, list_again, pages};
+use prosescope_core::pages::session::{Options, RunListing, Session, list, list_again, pages};
 use prosescope_core::read::decode::rows;
 use prosescope_core::read::sqlite::MemorySource;
 use prosescope_test_support::work::spent;
@@ -145,7 +145,7 @@ fn a_list_reads_the_head_of_a_large_database() {
     let options = Options::default();
 
     let Some(source) = rows(40) else { return };
-    let Listing {
+    let RunListing {
         list: lines,
         session,
         ..

@@ -2,7 +2,7 @@
 //! overwritten.
 
 use prosescope_core::model::schema::STATE_SQL;
-use prosescope_core::model::{Agent, Binding, Run, Stored, ValueAt};
+use prosescope_core::model::{Agent, Binding, Run, StoredType, ValueAt};
 use prosescope_core::read::decode::rows;
 use rusqlite::Connection;
 
@@ -187,7 +187,7 @@ fn a_tail_of_a_row_that_is_gone_is_an_error() {
     binding.value = ValueAt::Row {
         rowid: 4711,
         len: None,
-        stored: Stored::Text,
+        stored: StoredType::Text,
     };
     let error = rows::binding_tail(&db.open(), &binding).unwrap_err();
     assert_eq!(error.to_string(), "there is no row 4711 in bindings");

@@ -4,7 +4,7 @@ use prosescope_core::model::database::{CellAt, Database, DecodeError, Limits};
 use prosescope_core::model::issue::Severity;
 use prosescope_core::model::schema::{AGENTS_SQL, STATE_SQL};
 use prosescope_core::model::source::Source;
-use prosescope_core::model::{Binding, Dialect, Form, Run, Stored, ValueAt};
+use prosescope_core::model::{Binding, Dialect, Form, Run, StoredType, ValueAt};
 use prosescope_core::read::decode::rows;
 use prosescope_core::read::sqlite::MemorySource;
 use prosescope_core::read::sqlite::{Guard, Sqlite};
@@ -151,7 +151,7 @@ fn any_type_in_any_column_is_shown() {
     };
     assert_eq!(
         (*stored, *len),
-        (Stored::Text, Some(3)),
+        (StoredType::Text, Some(3)),
         "the column makes a text of it"
     );
     assert_eq!(run.bindings[1].value.len(), None, "NULL is no value");
@@ -351,7 +351,7 @@ fn values_of_any_kind_are_read_in_parts() {
     let gone = ValueAt::Row {
         rowid: 99,
         len: None,
-        stored: Stored::Text,
+        stored: StoredType::Text,
     };
     let error = rows::value_bytes(&conn, "bindings", "value", &gone, 0, 1).unwrap_err();
     assert_eq!(error.to_string(), "there is no row 99 in bindings");

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use prosescope_core::model::issue::Issue;
 use prosescope_core::model::{Binding, Run};
-use prosescope_core::read::decode::rows::{self, Decoded};
+use prosescope_core::read::decode::rows::{self, DecodedRun};
 use prosescope_core::read::sqlite::{Guard, Sqlite};
 use prosescope_test_support::needs::{self, skip};
 use rusqlite::{Connection, OpenFlags};
@@ -109,7 +109,7 @@ impl Db {
         open(&self.path())
     }
 
-    pub(crate) fn decode(&self) -> Decoded {
+    pub(crate) fn decode(&self) -> DecodedRun {
         rows::decode(&self.open(), "state.db", None).unwrap()
     }
 

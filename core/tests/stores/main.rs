@@ -11,7 +11,9 @@ use std::sync::Arc;
 use memory::{Handed, Memory};
 use prosescope_core::model::database::{Database, Limits, Value};
 use prosescope_core::model::source::{FileEntry, Source, SourceError};
-use prosescope_core::pages::session::{Filter, Options, Order, Session, list, list_page, survey};
+use prosescope_core::pages::session::{
+    Filter, ListOrder, Options, Session, list, list_page, survey,
+};
 use prosescope_core::pages::view::RunSummary;
 use prosescope_core::read::sqlite::MemorySource;
 use prosescope_test_support::needs;
@@ -278,7 +280,7 @@ fn a_page_of_a_list_reads_the_rows_that_it_needs_and_no_value() {
     let many = Rc::new(Many::mostly_completed());
     let source: Rc<dyn Source> = Rc::<Many>::clone(&many);
     let (options, all) = (Options::default(), Filter::default());
-    let page = list_page(&source, &options, &all, Order::Newest, 150);
+    let page = list_page(&source, &options, &all, ListOrder::Newest, 150);
     assert_eq!((page.total as usize, page.runs.len()), (RUNS, 150));
     let handed = many.handed();
     let open = |n: &usize| n.is_multiple_of(100);
@@ -326,7 +328,7 @@ fn a_page_of_a_list_reads_the_rows_that_it_needs_and_no_value() {
         ..Filter::default()
     };
     many.handed();
-    let page = list_page(&source, &options, &waiting, Order::Newest, 3);
+    let page = list_page(&source, &options, &waiting, ListOrder::Newest, 3);
     assert_eq!(page.runs.len(), 3);
     let handed = many.handed();
     let read = (0..RUNS).filter(|n| handed.rows[&run_name(*n)] > 2);

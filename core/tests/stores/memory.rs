@@ -6,16 +6,16 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use prosescope_core::model::Stored;
-use prosescope_core::model::database::Found;
+use prosescope_core::model::StoredType;
+use prosescope_core::model::database::FoundTable;
 use prosescope_core::model::database::{
-    Cell, CellAt, Database, DecodeError, Key, Limits, Row, Rows, Scan, Value, Want,
+    Cell, CellAt, Database, DecodeError, Limits, LookupKey, Row, Scan, Value, Want, WantedRows,
 };
 
 /// A store with the rows of all runs in memory.
 #[derive(Default)]
 pub(crate) struct Memory {
-    tables: Vec<Found>,
+    tables: Vec<FoundTable>,
     /// The rows of each table and run, each row with its address.
     rows: BTreeMap<(String, String), Vec<(i64, Cells)>>,
     handed: Mutex<Handed>,
@@ -116,13 +116,13 @@ fn key(table: &str, run: &str) -> (String, String) {
     (table.to_ascii_lowercase(), run.to_owned())
 }
 
-fn rows_of(db: &dyn Database, found: &Found) -> Result<Vec<(i64, Cells)>, DecodeError> {
+fn rows_of(db: &dyn Database, found: &FoundTable) -> Result<Vec<(i64, Cells)>, DecodeError> {
     let columns = found.info.columns.iter();
     let wants: Vec<Want<'_>> = columns.map(|c| Want::of(&c.name, u32::MAX)).collect();
     let scan = Scan {
         table: found,
         wants: &wants,
-        rows: Rows::All,
+        rows: WantedRows::All,
     };
     let mut rows = Vec::new();
     db.scan(&scan, &mut |row| {
@@ -166,11 +166,11 @@ impl Database for OfRun {
         self.snapshot.store(false, Ordering::Relaxed);
     }
 
-    fn tables(&self) -> Result<Vec<Found>, DecodeError> {
+    fn tables(&self) -> Result<Vec<FoundTable>, DecodeError> {
         Ok(self.memory.tables.clone())
     }
 
-    fn table(&self, name: &str) -> Result<Found, DecodeError> {
+    fn table(&self, name: &str) -> Result<FoundTable, DecodeError> {
         let mut tables = self.memory.tables.iter();
         let found = tables.find(|found| found.info.name.eq_ignore_ascii_case(name));
         found
@@ -185,7 +185,7 @@ impl Database for OfRun {
     ) -> Result<(), DecodeError> {
         let rows = self.rows(&scan.table.info.name);
         let (from, len) = match scan.rows {
-            Rows::Page(from, len) => (from as usize, len as usize),
+            WantedRows::Page(from, len) => (from as usize, len as usize),
             _ => (0, usize::MAX),
         };
         for (run, &(at, ref cells)) in rows.skip(from).take(len) {
@@ -197,11 +197,15 @@ impl Database for OfRun {
             };
             let column = |name| row.value(name).and_then(Value::lossy);
             let wanted = match scan.rows {
-                Rows::All | Rows::Page(..) => true,
-                Rows::OfRun(run) => column("run_id").is_none_or(|of| of == run),
-                Rows::Holding(name, Key::Int(n)) => column(name) == Some(n.to_string().into()),
-                Rows::Holding(name, Key::Text(text)) => column(name).is_some_and(|of| of == text),
-                Rows::At(address) => address == at,
+                WantedRows::All | WantedRows::Page(..) => true,
+                WantedRows::OfRun(run) => column("run_id").is_none_or(|of| of == run),
+                WantedRows::Holding(name, LookupKey::Int(n)) => {
+                    column(name) == Some(n.to_string().into())
+                }
+                WantedRows::Holding(name, LookupKey::Text(text)) => {
+                    column(name).is_some_and(|of| of == text)
+                }
+                WantedRows::At(address) => address == at,
             };
             if !wanted {
                 continue;
@@ -219,12 +223,12 @@ impl Database for OfRun {
         Ok(())
     }
 
-    fn count(&self, table: &Found, most: u64) -> Option<u64> {
+    fn count(&self, table: &FoundTable, most: u64) -> Option<u64> {
         let rows = self.rows(&table.info.name).count() as u64;
         (rows <= most).then_some(rows)
     }
 
-    fn about(&self, table: &Found) -> u64 {
+    fn about(&self, table: &FoundTable) -> u64 {
         self.rows(&table.info.name).count() as u64
     }
 
@@ -255,7 +259,7 @@ impl Database for OfRun {
     }
 }
 
-fn place(found: &Found, column: &str) -> Option<usize> {
+fn place(found: &FoundTable, column: &str) -> Option<usize> {
     let name = found.column(column)?;
     found.info.columns.iter().position(|c| c.name == name)
 }
@@ -318,14 +322,14 @@ impl Row for OfTable<'_> {
         Ok(Cell { value, len })
     }
 
-    fn size(&self, i: usize) -> (Stored, Option<u64>) {
+    fn size(&self, i: usize) -> (StoredType, Option<u64>) {
         let value = self.value(self.scan.wants[i].column);
         let stored = match value {
-            None | Some(Value::Null) => return (Stored::Null, None),
-            Some(Value::Integer(_)) => Stored::Integer,
-            Some(Value::Real(_)) => Stored::Real,
-            Some(Value::Text(_)) => Stored::Text,
-            Some(Value::Blob(_)) => Stored::Blob,
+            None | Some(Value::Null) => return (StoredType::Null, None),
+            Some(Value::Integer(_)) => StoredType::Integer,
+            Some(Value::Real(_)) => StoredType::Real,
+            Some(Value::Text(_)) => StoredType::Text,
+            Some(Value::Blob(_)) => StoredType::Blob,
         };
         (stored, Some(len(value)))
     }

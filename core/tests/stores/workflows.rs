@@ -3,10 +3,10 @@
 
 use prosescope_core::record::WriteError;
 use prosescope_workflow::{
-    Action, Allowed, Append, Ask, Cancel, Event, Fail, Finish, Heartbeat, Horizon, Input, Json,
-    Kind, Move, Note, Prefer, Prune, Start, Step, Tables, TurnStatus, Wanted, WorkflowStatus,
-    allowed_by_run, allowed_by_workflow, events, find_run, find_workflow, list, prune, record,
-    show, stuck,
+    Action, ActionEffect, Append, Ask, Cancel, Fail, Finish, Heartbeat, Horizon, ImportantStep,
+    Input, Json, Kind, Move, NewEvent, Prefer, Prune, Start, Tables, TurnStatus, WorkflowEvent,
+    WorkflowFilter, WorkflowStatus, allowed_by_run, allowed_by_workflow, events, find_run,
+    find_workflow, list, prune, record, show, stuck,
 };
 
 pub(crate) const NOW: i64 = 1_768_487_452_123;
@@ -95,15 +95,18 @@ pub(crate) fn bring_about(
 /// Returns whether an action is refused in these statuses. An output or error that differs from the recorded one is
 /// refused, too, and a second run beside an open one.
 pub(crate) fn is_refused(action: Action, workflow: WorkflowStatus, turn: TurnStatus) -> bool {
-    allowed_by_workflow(action, workflow) == Allowed::No
-        || matches!(allowed_by_run(action, turn), Allowed::No | Allowed::Same)
+    allowed_by_workflow(action, workflow) == ActionEffect::No
+        || matches!(
+            allowed_by_run(action, turn),
+            ActionEffect::No | ActionEffect::Same
+        )
         || (action == Action::Start && turn.is_open())
 }
 
 /// Returns whether an action changes nothing because its target status is already reached.
 pub(crate) fn is_already(action: Action, workflow: WorkflowStatus, turn: TurnStatus) -> bool {
-    allowed_by_workflow(action, workflow) == Allowed::Already
-        || allowed_by_run(action, turn) == Allowed::Already
+    allowed_by_workflow(action, workflow) == ActionEffect::Already
+        || allowed_by_run(action, turn) == ActionEffect::Already
 }
 
 fn act(
@@ -152,10 +155,10 @@ fn act(
         }
         Action::Fail => record(store, &Fail { run, error: json }, None, at).map(|_| ()),
         Action::Append => {
-            let notes = vec![Note {
+            let notes = vec![NewEvent {
                 run: Some(run),
                 text: "More".to_owned(),
-                ..Note::default()
+                ..NewEvent::default()
             }];
             record(store, &Append { workflow, notes }, None, at).map(|_| ())
         }
@@ -185,7 +188,7 @@ fn act(
             record(store, &prefer, None, at).map(|_| ())
         }
         Action::Step => {
-            let step = Step {
+            let step = ImportantStep {
                 workflow,
                 run: Some(run),
                 text: "Kept".to_owned(),
@@ -234,7 +237,7 @@ pub(crate) fn lifecycle(store: &mut dyn Tables) -> u32 {
 }
 
 /// Reads all events of a workflow after a cursor, page by page.
-pub(crate) fn read(store: &dyn Tables, of: &str, mut after: i64) -> Vec<Event> {
+pub(crate) fn read(store: &dyn Tables, of: &str, mut after: i64) -> Vec<WorkflowEvent> {
     let mut horizon = Horizon::default();
     horizon.advance(store).unwrap();
     let mut all = Vec::new();
@@ -285,7 +288,7 @@ fn texts_come_back(store: &mut dyn Tables) {
         record(store, &ask, None, NOW).unwrap();
         let append = Append {
             workflow: begun.workflow_id.clone(),
-            notes: vec![Note {
+            notes: vec![NewEvent {
                 kind: Some(Kind::Warning),
                 text: text.to_owned(),
                 payload: Some(
@@ -330,10 +333,10 @@ fn the_context_keeps_what_it_does_not_know(store: &mut dyn Tables) {
     );
     assert!(record(store, &prefer, None, NOW).unwrap().already);
     for text in ["one", "two"] {
-        let step = Step {
+        let step = ImportantStep {
             workflow: begun.workflow_id.clone(),
             text: text.to_owned(),
-            ..Step::default()
+            ..ImportantStep::default()
         };
         record(store, &step, None, NOW).unwrap();
     }
@@ -441,10 +444,10 @@ fn events_are_pruned_up_to_an_id_or_all(store: &mut dyn Tables) {
     let append = |n: u32, run: bool| Append {
         workflow: of.clone(),
         notes: (0..n)
-            .map(|n| Note {
+            .map(|n| NewEvent {
                 text: n.to_string(),
                 run: run.then(|| begun.run_id.clone()),
-                ..Note::default()
+                ..NewEvent::default()
             })
             .collect(),
     };
@@ -496,10 +499,10 @@ fn events_of_many_runs_are_pruned(store: &mut dyn Tables) {
             ..start(5000)
         };
         record(store, &next, None, NOW).unwrap();
-        let notes = vec![Note {
+        let notes = vec![NewEvent {
             run: Some(run.clone()),
             text: "one".to_owned(),
-            ..Note::default()
+            ..NewEvent::default()
         }];
         let append = Append {
             workflow: of.clone(),
@@ -528,14 +531,14 @@ fn lists_and_names(store: &mut dyn Tables) {
         payload: None,
     };
     record(store, &ask, None, NOW + 1_000_000).unwrap();
-    let newest = list(store, &Wanted::default()).unwrap();
+    let newest = list(store, &WorkflowFilter::default()).unwrap();
     assert_eq!(newest.workflows[0].id, begun.workflow_id);
     assert_eq!(newest.workflows[0].question.as_deref(), Some("Which?"));
     assert!(newest.more && newest.workflows.len() == 50);
-    let waiting = Wanted {
+    let waiting = WorkflowFilter {
         waiting: true,
         limit: 1000,
-        ..Wanted::default()
+        ..WorkflowFilter::default()
     };
     let waiting = list(store, &waiting).unwrap().workflows;
     assert!(
@@ -544,9 +547,9 @@ fn lists_and_names(store: &mut dyn Tables) {
             .all(|one| one.question.is_some() || one.run_status.is_some())
     );
     assert!(waiting.iter().any(|one| one.id == begun.workflow_id));
-    let cancelled = Wanted {
+    let cancelled = WorkflowFilter {
         status: Some(WorkflowStatus::Cancelled),
-        ..Wanted::default()
+        ..WorkflowFilter::default()
     };
     let cancelled = list(store, &cancelled).unwrap().workflows;
     assert!(!cancelled.is_empty());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use prosescope_core::model::{Execution, Gate, Meta, Run, RunStatus, Status};
-use prosescope_core::pages::resume::{Facts, plan};
+use prosescope_core::pages::resume::{ResumeFacts, plan};
 use prosescope_core::program::scan;
 use prosescope_core::trace::scope::resolve;
 use prosescope_core::trace::{NodeStatus, fold};
@@ -154,7 +154,7 @@ proptest! {
             prop_assert!(!trace.nodes[cause].recovered);
             prop_assert!(!trace.because_of.contains(&cause));
         }
-        let plan = plan(Facts { run: &run, trace: &trace, listing: program.as_ref() });
+        let plan = plan(ResumeFacts { run: &run, trace: &trace, listing: program.as_ref() });
         prop_assert!(plan.positions.len() <= trace.positions.len().max(1), "{plan:?}");
         for (i, at) in trace.positions.iter().enumerate() {
             let node = &trace.nodes[*at];

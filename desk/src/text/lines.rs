@@ -10,16 +10,16 @@ pub type LineOf<T> = (Option<u32>, T);
 
 /// A text and an index of its lines.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Lines {
+pub struct IndexedLines {
     text: String,
     /// For each shown line: its offset in `text`, in bytes, and its number. The number is `None` if the line continues
     /// a split line.
     starts: Vec<(u32, Option<u32>)>,
 }
 
-impl Lines {
+impl IndexedLines {
     /// Builds the index of a text of less than 4 GB.
-    pub fn new(text: String) -> Lines {
+    pub fn new(text: String) -> IndexedLines {
         let mut starts = Vec::new();
         let mut at = 0;
         for (number, line) in text.split_inclusive('\n').enumerate() {
@@ -30,7 +30,7 @@ impl Lines {
             }
             at += line.len();
         }
-        Lines { text, starts }
+        IndexedLines { text, starts }
     }
 
     /// Returns the number of shown lines.
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, want: &[(Option<u32>, &str)]) {
-        let lines = Lines::new(text.to_owned());
+        let lines = IndexedLines::new(text.to_owned());
         let got: Vec<_> = (0..lines.len()).filter_map(|i| lines.get(i)).collect();
         assert_eq!(got, want);
     }
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn a_line_is_found_by_its_number() {
-        let lines = Lines::new(format!("a\n{}\nz", "b".repeat(2 * WIDEST + 1)));
+        let lines = IndexedLines::new(format!("a\n{}\nz", "b".repeat(2 * WIDEST + 1)));
         assert_eq!(lines.of_number(1), Some(0..1));
         assert_eq!(lines.of_number(2), Some(1..4));
         assert_eq!(lines.of_number(3), Some(4..5));

@@ -4,4 +4,4 @@ mod json;
 mod lines;
 
 pub use json::laid_out;
-pub use lines::{LineOf, Lines};
+pub use lines::{IndexedLines, LineOf};

@@ -9,24 +9,24 @@ mod rows;
 
 use std::collections::{BTreeMap, HashSet};
 
-use prosescope_core::model::database::Kind;
-use prosescope_core::pages::session::{Left, Session, weight};
+use prosescope_core::model::database::ColumnType;
+use prosescope_core::pages::session::{CopyLoss, Session, weight};
 use prosescope_core::record::{AttachmentFile, Change, Fault, FaultKind, WriteError};
 use tokio_postgres::error::SqlState;
 
 use crate::address::Address;
-use crate::apply::{self, PIECE, Step, step};
+use crate::apply::{self, PIECE, TransactionStep, step};
 use crate::fault;
 use crate::foreign::{self, OF_RUNS};
 use crate::of::Of;
 use crate::readback;
-use crate::row::Cell;
+use crate::row::WrittenCell;
 use crate::rows::get;
 use crate::schema;
-use crate::server::{Lost, Server, int, ints, owned_bytes, text};
+use crate::server::{Lost, PgClient, int, ints, owned_bytes, text};
 use crate::store::{BEGIN, failure, send};
-use original::{Refused, nul, some, time};
-use rows::{Open, Planned};
+use original::{RefusedValues, nul, some, time};
+use rows::{OpenInsert, PlannedInsert};
 
 /// The number of bytes that are sent before the import waits for the server's answers.
 const SENT: usize = 4 << 20;
@@ -44,10 +44,10 @@ pub fn import_run(
     session: &Session,
     with_files: bool,
     moved: &dyn Fn(u64),
-) -> Result<Vec<Left>, WriteError> {
-    let server = Server::connect(address)?;
+) -> Result<Vec<CopyLoss>, WriteError> {
+    let server = PgClient::connect(address)?;
     schema::complete(&server)?;
-    let mut import = Import {
+    let mut import = RunImport {
         server: &server,
         session,
         moved,
@@ -91,8 +91,8 @@ fn settle(address: &Address, session: &Session, lost: Lost) -> Result<(), WriteE
     }
 }
 
-struct Import<'a> {
-    server: &'a Server,
+struct RunImport<'a> {
+    server: &'a PgClient,
     session: &'a Session,
     moved: &'a dyn Fn(u64),
     of: Of,
@@ -103,10 +103,10 @@ struct Import<'a> {
     seen: HashSet<u64>,
     /// The executions whose parents are written after them: id of the execution, id of the parent.
     late: Vec<(i64, i64)>,
-    left: Vec<Left>,
+    left: Vec<CopyLoss>,
 }
 
-impl Import<'_> {
+impl RunImport<'_> {
     fn run(&self) -> &str {
         self.of.run().unwrap_or_default()
     }
@@ -115,11 +115,11 @@ impl Import<'_> {
         failure(self.server.address(), &lost)
     }
 
-    fn send(&self, steps: &[Step<'_>]) -> Result<(), WriteError> {
+    fn send(&self, steps: &[TransactionStep<'_>]) -> Result<(), WriteError> {
         send(self.server, steps)
     }
 
-    fn all(&mut self, with_files: bool) -> Result<Vec<Left>, WriteError> {
+    fn all(&mut self, with_files: bool) -> Result<Vec<CopyLoss>, WriteError> {
         self.server.batch(BEGIN).map_err(|lost| self.lost(lost))?;
         self.send(&foreign::guard(OF_RUNS, false))?;
         self.send(&[readback::at_once()])?;
@@ -151,9 +151,9 @@ impl Import<'_> {
         let mut started = run.started.as_ref().map(ToString::to_string);
         let mut path = run.program.path.as_deref().map(str::to_owned);
         let mut source = run.program.source.as_deref().map(str::to_owned);
-        let refused = Refused {
+        let refused = RefusedValues {
             table: "run",
-            key: vec![Cell::own("id", Kind::Text, self.run())],
+            key: vec![WrittenCell::own("id", ColumnType::Text, self.run())],
             originals: some([
                 ("started_at", time(&mut started)),
                 ("program_path", path.as_mut().and_then(nul)),
@@ -252,14 +252,14 @@ impl Import<'_> {
 
     fn take(&mut self, changes: Vec<Change>) -> Result<(), WriteError> {
         let bytes = changes.iter().map(weight).sum();
-        let mut planned: Vec<Planned> = Vec::with_capacity(changes.len());
+        let mut planned: Vec<PlannedInsert> = Vec::with_capacity(changes.len());
         for change in changes {
             match change {
                 Change::Attachment(file) => self.attachment(&file)?,
                 change => planned.extend(self.plan(change)),
             }
         }
-        let mut open = Open::default();
+        let mut open = OpenInsert::default();
         let mut group = Group::of(self.server);
         for planned in &planned {
             group.add(open.add(&self.of, planned))?;
@@ -290,13 +290,13 @@ impl Import<'_> {
 /// Statements that are sent one after the other without waiting, limited in number and size because they and their
 /// answers are kept in memory.
 struct Group<'s, 'a> {
-    server: &'s Server,
-    steps: Vec<Step<'a>>,
+    server: &'s PgClient,
+    steps: Vec<TransactionStep<'a>>,
     bytes: usize,
 }
 
 impl<'s, 'a> Group<'s, 'a> {
-    fn of(server: &'s Server) -> Group<'s, 'a> {
+    fn of(server: &'s PgClient) -> Group<'s, 'a> {
         Group {
             server,
             steps: Vec::new(),
@@ -304,7 +304,10 @@ impl<'s, 'a> Group<'s, 'a> {
         }
     }
 
-    fn add(&mut self, steps: impl IntoIterator<Item = Step<'a>>) -> Result<(), WriteError> {
+    fn add(
+        &mut self,
+        steps: impl IntoIterator<Item = TransactionStep<'a>>,
+    ) -> Result<(), WriteError> {
         for step in steps {
             self.bytes += step.len();
             self.steps.push(step);

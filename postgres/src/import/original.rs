@@ -1,12 +1,12 @@
 //! Replaces values that a column of the schema refuses or changes, and keeps the originals in `x_original` (errata P3,
 //! P11).
 
-use prosescope_core::model::database::Kind;
+use prosescope_core::model::database::ColumnType;
 use prosescope_core::model::time::Stamp;
 use serde_json::Value;
 
-use crate::apply::{Step, any};
-use crate::row::{Cell, only};
+use crate::apply::{TransactionStep, any};
+use crate::row::{WrittenCell, only};
 use crate::server::{owned_bytes, text};
 
 /// The replacement for NUL, which PostgreSQL does not store in a text.
@@ -16,16 +16,16 @@ const REPLACED: &str = "\u{fffd}";
 pub(super) type Original = (&'static str, Vec<u8>);
 
 /// The refused values of the row with a key.
-pub(super) struct Refused {
+pub(super) struct RefusedValues {
     pub(super) table: &'static str,
-    pub(super) key: Vec<Cell>,
+    pub(super) key: Vec<WrittenCell>,
     pub(super) originals: Vec<Original>,
 }
 
-impl Refused {
+impl RefusedValues {
     /// Returns the statements that keep the refused values; they run after the row is written.
-    pub(super) fn steps<'a>(&'a self, run: &'a str) -> impl Iterator<Item = Step<'a>> {
-        let Refused { table, key, .. } = self;
+    pub(super) fn steps<'a>(&'a self, run: &'a str) -> impl Iterator<Item = TransactionStep<'a>> {
+        let RefusedValues { table, key, .. } = self;
         let address = match *table {
             "run" => "1",
             "execution" | "agent_segments" => "id",
@@ -56,17 +56,17 @@ pub(super) fn some(
 }
 
 /// Replaces a value that its column refuses; returns the original if it was replaced.
-pub(super) fn refused_by(cell: &mut Cell) -> Option<Vec<u8>> {
+pub(super) fn refused_by(cell: &mut WrittenCell) -> Option<Vec<u8>> {
     let mut value = match &mut cell.value {
         Value::String(text) => Some(std::mem::take(text)),
         Value::Object(_) => Some(cell.value.to_string()),
         _ => return None,
     };
     let original = match cell.kind {
-        Kind::Text => value.as_mut().and_then(nul),
-        Kind::Time => time(&mut value),
-        Kind::Json => json(&mut value),
-        Kind::Integer => None,
+        ColumnType::Text => value.as_mut().and_then(nul),
+        ColumnType::Time => time(&mut value),
+        ColumnType::Json => json(&mut value),
+        ColumnType::Integer => None,
     };
     cell.value = value.into();
     original

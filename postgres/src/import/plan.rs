@@ -3,28 +3,28 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use prosescope_core::model::database::Kind;
+use prosescope_core::model::database::ColumnType;
 use prosescope_core::record::{Change, ExecutionRow};
 use serde_json::Value;
 
-use super::Import;
-use super::original::{Original, Refused, in_place, nul, refused_by, scope, some, time};
-use super::rows::{GROUP, Planned};
-use crate::row::{Cell, Row};
+use super::RunImport;
+use super::original::{Original, RefusedValues, in_place, nul, refused_by, scope, some, time};
+use super::rows::{GROUP, PlannedInsert};
+use crate::row::{WrittenCell, WrittenRow};
 
 /// Estimated size of a row without its texts, in bytes.
 const ROW: usize = 100;
 
-impl Import<'_> {
+impl RunImport<'_> {
     /// Converts a change into a change that PostgreSQL stores; `None` for an attachment, which has no row.
-    pub(super) fn plan(&mut self, mut change: Change) -> Option<Planned> {
+    pub(super) fn plan(&mut self, mut change: Change) -> Option<PlannedInsert> {
         match &mut change {
             Change::Gate(own) => self.run().clone_into(&mut own.run_id),
             Change::ResolveGate(own) => self.run().clone_into(&mut own.run_id),
             _ => {}
         }
         let of_agent = agent(&mut change);
-        let mut row = Row::of(self.run(), &change)?;
+        let mut row = WrittenRow::of(self.run(), &change)?;
         let mut originals = match &change {
             Change::Execution(own) => self.execution(own, &mut row),
             _ => self.frames(&mut row),
@@ -40,12 +40,12 @@ impl Import<'_> {
                 }
             }
         }
-        let refused = (!originals.is_empty()).then(|| Refused {
+        let refused = (!originals.is_empty()).then(|| RefusedValues {
             table: row.table,
             key: row.key.clone(),
             originals,
         });
-        Some(Planned {
+        Some(PlannedInsert {
             shares: self.shares(&change, &row),
             change,
             row,
@@ -53,10 +53,10 @@ impl Import<'_> {
         })
     }
 
-    /// Returns the bytes of a row that can be written in one statement with others: an execution, a row of the log, or a
-    /// small binding without an earlier value that becomes history. If two hashes collide, the binding is written
+    /// Returns the bytes of a row that can be written in one statement with others: an execution, a row of the log, or
+    /// a small binding without an earlier value that becomes history. If two hashes collide, the binding is written
     /// separately, which is slower but correct.
-    fn shares(&mut self, change: &Change, row: &Row) -> Option<usize> {
+    fn shares(&mut self, change: &Change, row: &WrittenRow) -> Option<usize> {
         let texts = row.columns.iter().filter_map(|cell| cell.value.as_str());
         let bytes = ROW + texts.map(str::len).sum::<usize>();
         let shares = match change {
@@ -74,7 +74,7 @@ impl Import<'_> {
 
     /// Gives a row the database's ids of executions. An execution that a gate names and that has no row is kept
     /// separately; a frame without a row keeps its id.
-    fn frames(&self, row: &mut Row) -> Vec<Original> {
+    fn frames(&self, row: &mut WrittenRow) -> Vec<Original> {
         let mut lost = Vec::new();
         let (table, cells) = (row.table, row.key.iter_mut().chain(&mut row.columns));
         for cell in cells {
@@ -95,7 +95,7 @@ impl Import<'_> {
     }
 
     /// Gives a row of `execution` the database's ids, and a status that the table accepts (errata P3).
-    fn execution(&mut self, own: &ExecutionRow, row: &mut Row) -> Vec<Original> {
+    fn execution(&mut self, own: &ExecutionRow, row: &mut WrittenRow) -> Vec<Original> {
         let id = self.id(own.id).unwrap_or(own.id);
         let index = own.index.filter(|index| i32::try_from(*index).is_ok());
         let parent = own.parent.and_then(|parent| self.id(parent));
@@ -117,7 +117,7 @@ impl Import<'_> {
         if own.metadata.is_empty() {
             set("metadata", Value::Null);
         }
-        row.key = vec![Cell::own("id", Kind::Integer, id)];
+        row.key = vec![WrittenCell::own("id", ColumnType::Integer, id)];
         let odd = |value: Option<i64>| value.map(|value| value.to_string().into_bytes());
         some([
             (

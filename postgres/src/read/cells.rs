@@ -2,28 +2,28 @@
 
 use std::borrow::Cow;
 
-use prosescope_core::model::Stored;
+use prosescope_core::model::StoredType;
 use prosescope_core::model::database::{Cell, DecodeError, Row, Value, Want};
 use tokio_postgres::types::{FromSql, Type};
 
 use crate::fault;
 use crate::rows::{get, without_zone};
-use crate::shape::{Kind, Shape};
+use crate::shape::{ColumnReading, ScannedTable};
 
 /// A wanted cell: the SQL of its two columns in the statement (length, then value), and how to read these columns.
 pub(super) struct Slot {
     pub(super) sql: String,
-    kind: Kind,
+    kind: ColumnReading,
     most: usize,
     /// The position of the length in the row; `None` if the column does not exist.
     at: Option<usize>,
 }
 
 impl Slot {
-    pub(super) fn of(shape: &Shape, want: &Want<'_>) -> Slot {
+    pub(super) fn of(shape: &ScannedTable, want: &Want<'_>) -> Slot {
         let mut slot = Slot {
             sql: String::new(),
-            kind: Kind::Text,
+            kind: ColumnReading::Text,
             most: want.most as usize,
             at: None,
         };
@@ -35,13 +35,15 @@ impl Slot {
         slot.kind = shape.kind(column);
         slot.at = Some(0);
         slot.sql = match slot.kind {
-            Kind::Whole | Kind::Real => format!(", octet_length(({value})::text)::bigint, {value}"),
+            ColumnReading::Whole | ColumnReading::Real => {
+                format!(", octet_length(({value})::text)::bigint, {value}")
+            }
             _ if want.most == 0 => format!(", octet_length({value})::bigint, NULL::text"),
             kind => {
                 let most = want.most.min(i32::MAX as u32);
                 let beginning = match (kind, want.within.is_some() && !want.sized) {
                     (_, true) => String::new(),
-                    (Kind::Bytes | Kind::Kept, _) => {
+                    (ColumnReading::Bytes | ColumnReading::Kept, _) => {
                         format!(" ELSE substring({value} FROM 1 FOR {most})")
                     }
                     _ => format!(" ELSE left({value}, {most})"),
@@ -56,14 +58,14 @@ impl Slot {
 }
 
 /// The bytes of a value as the server sent them, without a conversion to text.
-pub(super) struct Raw<'a>(pub(super) &'a [u8]);
+pub(super) struct RawBytes<'a>(pub(super) &'a [u8]);
 
-impl<'a> FromSql<'a> for Raw<'a> {
+impl<'a> FromSql<'a> for RawBytes<'a> {
     fn from_sql(
         _: &Type,
         raw: &'a [u8],
-    ) -> Result<Raw<'a>, Box<dyn std::error::Error + Sync + Send>> {
-        Ok(Raw(raw))
+    ) -> Result<RawBytes<'a>, Box<dyn std::error::Error + Sync + Send>> {
+        Ok(RawBytes(raw))
     }
 
     fn accepts(_: &Type) -> bool {
@@ -107,27 +109,30 @@ impl Row for OfStatement<'_> {
         }
         let wrong = |error: tokio_postgres::Error| DecodeError::Server(fault::words(&error));
         match slot.kind {
-            Kind::Whole => {
+            ColumnReading::Whole => {
                 let n: Option<i64> = get(self.row, at + 1).map_err(wrong)?;
                 Ok(n.map_or(Cell::NULL, |n| Cell::whole(Value::Integer(n))))
             }
-            Kind::Real => {
+            ColumnReading::Real => {
                 let x: Option<f64> = get(self.row, at + 1).map_err(wrong)?;
                 Ok(x.map_or(Cell::NULL, |x| Cell::whole(Value::Real(x))))
             }
-            Kind::Text | Kind::Time | Kind::Bytes | Kind::Kept => {
-                let raw: Option<Raw<'_>> = get(self.row, at + 1).map_err(wrong)?;
-                let Some(Raw(bytes)) = raw else {
+            ColumnReading::Text
+            | ColumnReading::Time
+            | ColumnReading::Bytes
+            | ColumnReading::Kept => {
+                let raw: Option<RawBytes<'_>> = get(self.row, at + 1).map_err(wrong)?;
+                let Some(RawBytes(bytes)) = raw else {
                     return Ok(Cell::NULL);
                 };
                 let cut = bytes.get(..slot.most).unwrap_or(bytes);
                 let len = self.len(at).unwrap_or(cut.len() as u64);
                 Ok(match slot.kind {
-                    Kind::Bytes => Cell {
+                    ColumnReading::Bytes => Cell {
                         value: Value::Blob(Cow::Borrowed(cut)),
                         len,
                     },
-                    Kind::Time => {
+                    ColumnReading::Time => {
                         let text = std::str::from_utf8(cut)
                             .map_or(cut, |text| without_zone(text).as_bytes());
                         Cell::whole(Value::Text(Cow::Borrowed(text)))
@@ -141,16 +146,18 @@ impl Row for OfStatement<'_> {
         }
     }
 
-    fn size(&self, i: usize) -> (Stored, Option<u64>) {
+    fn size(&self, i: usize) -> (StoredType, Option<u64>) {
         let Some((slot, at)) = self.slot(i) else {
-            return (Stored::Null, None);
+            return (StoredType::Null, None);
         };
         match (self.len(at), slot.kind) {
-            (None, _) => (Stored::Null, None),
-            (len, Kind::Whole) => (Stored::Integer, len),
-            (len, Kind::Real) => (Stored::Real, len),
-            (len, Kind::Bytes) => (Stored::Blob, len),
-            (len, Kind::Text | Kind::Time | Kind::Kept) => (Stored::Text, len),
+            (None, _) => (StoredType::Null, None),
+            (len, ColumnReading::Whole) => (StoredType::Integer, len),
+            (len, ColumnReading::Real) => (StoredType::Real, len),
+            (len, ColumnReading::Bytes) => (StoredType::Blob, len),
+            (len, ColumnReading::Text | ColumnReading::Time | ColumnReading::Kept) => {
+                (StoredType::Text, len)
+            }
         }
     }
 

@@ -8,7 +8,7 @@
 use prosescope_workflow::{Barrier, UnknownOrder, Waiting};
 
 use crate::rows::get;
-use crate::server::{Lost, Server, text};
+use crate::server::{Lost, PgClient, text};
 
 /// The database sequence that assigns the ids of events.
 #[derive(Debug, Clone, Default)]
@@ -72,7 +72,7 @@ const WRITERS: &str = "
 
 /// Reads the barrier: the newest assigned event id, and the transactions that may still commit an event with an older
 /// id.
-pub(super) fn take(server: &Server, sequence: &Sequence) -> Result<Barrier, Lost> {
+pub(super) fn take(server: &PgClient, sequence: &Sequence) -> Result<Barrier, Lost> {
     let (Some(name), None) = (&sequence.name, sequence.unknown()) else {
         return Ok(Barrier {
             unknown: sequence.unknown(),
@@ -107,7 +107,7 @@ pub(super) fn take(server: &Server, sequence: &Sequence) -> Result<Barrier, Lost
 
 /// Returns those of the given transactions that still have the table open.
 pub(super) fn still_open(
-    server: &Server,
+    server: &PgClient,
     sequence: &Sequence,
     waits: &[Waiting],
 ) -> Result<Vec<Waiting>, Lost> {

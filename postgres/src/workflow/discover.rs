@@ -1,20 +1,24 @@
 //! Discovers the workflow tables, and how their columns are read and written.
 
 use prosescope_workflow::{
-    Column, Dialect, Kind, Op, Select, Shape, Statement, Table, TableShape, TurnStatus, Value,
-    WorkflowStatus, label,
+    Kind, Op, Select, SqlDialect, SqlValue, Statement, TableShape, TurnStatus, WorkflowColumn,
+    WorkflowShape, WorkflowStatus, WorkflowTable, label,
 };
 
 use super::barrier::Sequence;
 use crate::rows::get;
-use crate::server::{Lost, Server, owned, texts};
+use crate::server::{Lost, PgClient, owned, texts};
 use crate::shape::quoted;
 
 /// Returns the schemas of the role's search path, in order.
 const SCHEMAS: &str =
     "SELECT s::text FROM pg_catalog.unnest(pg_catalog.current_schemas(false)) AS s";
 
-const TABLES: [Table; 3] = [Table::Workflows, Table::Runs, Table::Events];
+const TABLES: [WorkflowTable; 3] = [
+    WorkflowTable::Workflows,
+    WorkflowTable::Runs,
+    WorkflowTable::Events,
+];
 
 /// Returns the columns of the tables, with the words that an enum type or a CHECK lists.
 const COLUMNS: &str = "
@@ -48,7 +52,7 @@ const SEQUENCE: &str = "
     WHERE a.attrelid = $1::text::regclass AND a.attname = 'id'";
 
 /// Returns the schemas of the role's search path, whatever another client of a pooler set in the session.
-fn schemas(server: &Server) -> Result<Vec<String>, Lost> {
+fn schemas(server: &PgClient) -> Result<Vec<String>, Lost> {
     server.batch("BEGIN READ ONLY; SET LOCAL search_path TO DEFAULT")?;
     let rows = server.rows(SCHEMAS, &[])?;
     server.batch("END")?;
@@ -58,7 +62,7 @@ fn schemas(server: &Server) -> Result<Vec<String>, Lost> {
 
 /// Returns the schema that contains workflow tables, else the first schema of the role's search path; `None` if the
 /// path is empty.
-pub(super) fn schema(server: &Server) -> Result<Option<String>, Lost> {
+pub(super) fn schema(server: &PgClient) -> Result<Option<String>, Lost> {
     const FIRST: &str = "
         SELECT n.nspname::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
         WHERE c.relkind IN ('r', 'p') AND n.nspname = ANY($1::text[]) AND c.relname = ANY($2::text[])
@@ -74,15 +78,15 @@ pub(super) fn schema(server: &Server) -> Result<Option<String>, Lost> {
 }
 
 /// Discovers the workflow tables with their columns, and the sequence of the event ids.
-pub(super) fn look(server: &Server) -> Result<(Shape, Sequence), Lost> {
+pub(super) fn look(server: &PgClient) -> Result<(WorkflowShape, Sequence), Lost> {
     let schemas = schemas(server)?;
-    let names = TABLES.map(Table::name);
+    let names = TABLES.map(WorkflowTable::name);
     let bound = [
         texts(schemas.iter().map(|schema| Some(schema.as_str()))),
         texts(names.iter().map(|name| Some(*name))),
     ];
     let rows = server.ask(COLUMNS, &bound)?;
-    let mut shape = Shape::default();
+    let mut shape = WorkflowShape::default();
     let mut of_schema: Option<String> = None;
     for row in &rows {
         let (schema, table): (String, String) = (get(row, 0)?, get(row, 1)?);
@@ -93,7 +97,7 @@ pub(super) fn look(server: &Server) -> Result<(Shape, Sequence), Lost> {
         let Some(known) = TABLES.into_iter().find(|known| known.name() == table) else {
             continue;
         };
-        let mut column = Column {
+        let mut column = WorkflowColumn {
             name: get(row, 2)?,
             of: get(row, 3)?,
             labels: get(row, 4)?,
@@ -111,7 +115,7 @@ pub(super) fn look(server: &Server) -> Result<(Shape, Sequence), Lost> {
         }
     }
     let mut sequence = Sequence::default();
-    if let Some(events) = shape.table(Table::Events) {
+    if let Some(events) = shape.table(WorkflowTable::Events) {
         sequence.table.clone_from(&events.name);
         let rows = server.ask(SEQUENCE, &[owned(events.name.clone())])?;
         if let Some(row) = rows.first() {
@@ -138,7 +142,7 @@ fn checked_words(check: &str) -> Vec<String> {
 
 /// Returns the statement that selects the wanted rows; `None` if no row can match. For example, a text that is not a
 /// UUID cannot match a UUID column, and such a query would fail.
-pub(super) fn statement(shape: &Shape, wanted: &Select<'_>) -> Option<Statement> {
+pub(super) fn statement(shape: &WorkflowShape, wanted: &Select<'_>) -> Option<Statement> {
     let table = shape.table(wanted.table)?;
     let mut possible = wanted.clone();
     for filter in &mut possible.filters {
@@ -153,12 +157,12 @@ pub(super) fn statement(shape: &Shape, wanted: &Select<'_>) -> Option<Statement>
 }
 
 /// Returns whether a column can contain a value that it is compared with.
-fn can_hold(column: &Column, value: &Value) -> bool {
+fn can_hold(column: &WorkflowColumn, value: &SqlValue) -> bool {
     match value {
-        Value::Text(text) if text.contains('\0') => false,
-        Value::Text(text) if column.of == "uuid" => is_uuid(text),
+        SqlValue::Text(text) if text.contains('\0') => false,
+        SqlValue::Text(text) if column.of == "uuid" => is_uuid(text),
         // An enum of another program may lack OpenProse's word.
-        Value::Word(word) => {
+        SqlValue::Word(word) => {
             column.labels.is_empty() || column.labels.contains(&label(word, column))
         }
         _ => true,
@@ -179,12 +183,12 @@ fn is_uuid(text: &str) -> bool {
 /// type.
 pub(super) struct Postgres;
 
-impl Dialect for Postgres {
-    fn read(&self, column: &Column) -> String {
+impl SqlDialect for Postgres {
+    fn read(&self, column: &WorkflowColumn) -> String {
         format!("{}::text", quoted(&column.name))
     }
 
-    fn place(&self, n: usize, column: &Column) -> String {
+    fn place(&self, n: usize, column: &WorkflowColumn) -> String {
         // A cast to a type such as `character(9)` would silently cut a longer text. An assignment to the column reports
         // an error.
         match column.of.starts_with("character") || column.of == "text" {
@@ -193,12 +197,12 @@ impl Dialect for Postgres {
         }
     }
 
-    fn value(&self, value: &Value, column: &Column) -> Value {
+    fn value(&self, value: &SqlValue, column: &WorkflowColumn) -> SqlValue {
         match value {
-            Value::Word(word) => Value::Text(label(word, column)),
+            SqlValue::Word(word) => SqlValue::Text(label(word, column)),
             // SQLAlchemy stores UUIDs as CHAR(32), without dashes, unless the model uses the type `uuid`.
-            Value::Text(id) if column.of == "character(32)" && is_uuid(id) => {
-                Value::Text(id.replace('-', ""))
+            SqlValue::Text(id) if column.of == "character(32)" && is_uuid(id) => {
+                SqlValue::Text(id.replace('-', ""))
             }
             other => other.clone(),
         }

@@ -9,13 +9,13 @@ use crate::address::Address;
 use crate::fault;
 use crate::rows::get;
 use crate::schema::OLDEST;
-use crate::server::{Lost, Server};
+use crate::server::{Lost, PgClient};
 use crate::shape::quoted;
 
 /// Creates the missing workflow tables.
 pub(super) fn make(address: &Address) -> Result<(), WriteError> {
     const SERVER: &str = "SELECT current_setting('server_version_num')::bigint, current_user::text";
-    let server = Server::connect(address)?;
+    let server = PgClient::connect(address)?;
     let look = || {
         let rows = server.ask(SERVER, &[])?;
         let cells = rows.first().map(|row| Ok((get(row, 0)?, get(row, 1)?)));

@@ -18,15 +18,15 @@ use std::cell::RefCell;
 use futures_util::future::join3;
 use prosescope_core::record::{Fault, FaultKind, WriteError};
 use prosescope_workflow::{
-    Barrier, Filter, Kind, Op, Row, Rows, Select, Shape, Statement, Table, Tables, Target,
-    TurnStatus, Value, Waiting, Work, WorkflowStatus,
+    Barrier, Kind, LockTarget, Op, RowCondition, Select, SqlValue, Statement, Tables, TurnStatus,
+    Waiting, Work, WorkflowRow, WorkflowRows, WorkflowShape, WorkflowStatus, WorkflowTable,
 };
 
 use crate::address::Address;
 use crate::fault;
 use crate::hidden::all_rows;
 use crate::rows::get;
-use crate::server::{Bound, Lost, Server, owned, text};
+use crate::server::{Bound, Lost, PgClient, owned, text};
 use crate::settle::settled;
 use crate::store::DELETE_OF_WORKFLOWS;
 use barrier::Sequence;
@@ -54,8 +54,8 @@ const SETUP: &str =
 pub struct PostgresTables {
     address: Address,
     /// The idle connection; `None` while it is in use, or after it was lost.
-    server: RefCell<Option<Server>>,
-    shape: Shape,
+    server: RefCell<Option<PgClient>>,
+    shape: WorkflowShape,
     sequence: Sequence,
 }
 
@@ -93,7 +93,7 @@ impl PostgresTables {
     }
 
     fn look(address: &Address) -> Result<PostgresTables, Fault> {
-        let server = Server::connect(address)?;
+        let server = PgClient::connect(address)?;
         let (shape, sequence) =
             discover::look(&server).map_err(|lost| fault::unread_fault(address, &lost))?;
         let mut tables = PostgresTables {
@@ -109,28 +109,28 @@ impl PostgresTables {
     }
 
     /// Takes the idle connection. Connects if there is none, or if it is lost.
-    fn server(&self) -> Result<Server, Fault> {
+    fn server(&self) -> Result<PgClient, Fault> {
         let kept = self.server.borrow_mut().take();
         match kept.filter(|server| !server.is_closed()) {
             Some(server) => Ok(server),
-            None => Server::connect(&self.address),
+            None => PgClient::connect(&self.address),
         }
     }
 
     /// Keeps a connection without an open transaction for the next use.
-    fn keep(&self, server: Server) {
+    fn keep(&self, server: PgClient) {
         *self.server.borrow_mut() = Some(server);
     }
 
     /// Asks a question, and repeats it once if the connection was lost.
-    fn asked<T>(&self, ask: impl Fn(&Server) -> Result<T, Lost>) -> Result<T, Fault> {
+    fn asked<T>(&self, ask: impl Fn(&PgClient) -> Result<T, Lost>) -> Result<T, Fault> {
         self.repeated(ask, &unread)
     }
 
     /// Executes an idempotent operation, and repeats it once if the connection was lost or a COMMIT was not answered.
     fn repeated<T>(
         &self,
-        ask: impl Fn(&Server) -> Result<T, Lost>,
+        ask: impl Fn(&PgClient) -> Result<T, Lost>,
         wrong: &dyn Fn(&Address, &Lost) -> Fault,
     ) -> Result<T, Fault> {
         let mut repeated = false;
@@ -157,12 +157,12 @@ impl PostgresTables {
     }
 }
 
-impl Rows for PostgresTables {
-    fn shape(&self) -> &Shape {
+impl WorkflowRows for PostgresTables {
+    fn shape(&self) -> &WorkflowShape {
         &self.shape
     }
 
-    fn select(&self, wanted: &Select<'_>) -> Result<Vec<Row>, Fault> {
+    fn select(&self, wanted: &Select<'_>) -> Result<Vec<WorkflowRow>, Fault> {
         let Some(statement) = discover::statement(&self.shape, wanted) else {
             return Ok(Vec::new());
         };
@@ -196,17 +196,17 @@ impl Rows for PostgresTables {
 }
 
 impl Tables for PostgresTables {
-    fn transact(&mut self, target: Target<'_>, work: Work<'_>) -> Result<Vec<i64>, WriteError> {
+    fn transact(&mut self, target: LockTarget<'_>, work: Work<'_>) -> Result<Vec<i64>, WriteError> {
         self.transacted(target, work)
     }
 
     /// Removes events in one transaction per batch; earlier batches stay removed if a later one fails.
-    fn remove_events(&mut self, filters: &[Filter]) -> Result<u64, Fault> {
+    fn remove_events(&mut self, filters: &[RowCondition]) -> Result<u64, Fault> {
         let mut removed = 0;
         loop {
             let some = Select {
                 filters: filters.to_vec(),
-                ..Select::of(Table::Events)
+                ..Select::of(WorkflowTable::Events)
             };
             // Rows are selected by id, because their physical place is not unique in a partitioned table.
             let some = some.columns(&["id"]).order(&[("id", false)]).limit(BATCH);
@@ -215,13 +215,15 @@ impl Tables for PostgresTables {
             let Some(last) = last else {
                 return Ok(removed);
             };
-            let up_to = Filter {
+            let up_to = RowCondition {
                 column: "id",
-                op: Op::UpTo(Value::Int(last)),
+                op: Op::UpTo(SqlValue::Int(last)),
             };
-            let filters: Vec<Filter> = filters.iter().cloned().chain([up_to]).collect();
-            let statement = self.shape.remove(Table::Events, &filters, &Postgres);
-            let statement = statement.ok_or_else(|| missing(Table::Events))?;
+            let filters: Vec<RowCondition> = filters.iter().cloned().chain([up_to]).collect();
+            let statement = self
+                .shape
+                .remove(WorkflowTable::Events, &filters, &Postgres);
+            let statement = statement.ok_or_else(|| missing(WorkflowTable::Events))?;
             let sql = format!(
                 "WITH gone AS ({} RETURNING 1) SELECT count(*) FROM gone",
                 statement.sql
@@ -232,7 +234,7 @@ impl Tables for PostgresTables {
                 .replacen("DELETE", "SELECT 1 / (count(*) = 0)::int", 1);
             let values = || bound(&statement.values);
             // Deletes in a transaction of its own. The query `none` divides by zero if a row is still there.
-            let delete = |server: &Server| {
+            let delete = |server: &PgClient| {
                 server.batch(DELETE_OF_WORKFLOWS)?;
                 let rows = server.rows_long(&sql, &values())?;
                 server.batch(readback::AT_ONCE)?;
@@ -270,27 +272,32 @@ impl Drop for PostgresTables {
 }
 
 /// Returns values as texts, which the statement casts to the types of their columns.
-fn bound(values: &[Value]) -> Vec<Bound<'_>> {
+fn bound(values: &[SqlValue]) -> Vec<Bound<'_>> {
     let bound = values.iter().map(|value| match value {
-        Value::Null => text(None),
-        Value::Text(value) => text(value.as_str()),
-        Value::Word(word) => text(*word),
-        Value::Json(json) => text(json.as_str()),
-        Value::Bool(truth) => text(if *truth { "true" } else { "false" }),
-        Value::Int(number) => owned(number.to_string()),
-        Value::Time(ms) => owned(prosescope_workflow::time_text(*ms) + "+00"),
+        SqlValue::Null => text(None),
+        SqlValue::Text(value) => text(value.as_str()),
+        SqlValue::Word(word) => text(*word),
+        SqlValue::Json(json) => text(json.as_str()),
+        SqlValue::Bool(truth) => text(if *truth { "true" } else { "false" }),
+        SqlValue::Int(number) => owned(number.to_string()),
+        SqlValue::Time(ms) => owned(prosescope_workflow::time_text(*ms) + "+00"),
     });
     bound.collect()
 }
 
-fn texts(rows: &[tokio_postgres::Row], of: &Statement) -> Result<Vec<Row>, tokio_postgres::Error> {
+fn texts(
+    rows: &[tokio_postgres::Row],
+    of: &Statement,
+) -> Result<Vec<WorkflowRow>, tokio_postgres::Error> {
     let rows = rows.iter().map(|row| {
         let cells = of.columns.iter().enumerate();
         let cells = cells.map(|(at, name)| {
             let cell = get::<Option<String>>(row, at)?;
             Ok((name.clone(), cell.map(|cell| documented(name, cell))))
         });
-        Ok(Row(cells.collect::<Result<_, tokio_postgres::Error>>()?))
+        Ok(WorkflowRow(
+            cells.collect::<Result<_, tokio_postgres::Error>>()?,
+        ))
     });
     rows.collect()
 }
@@ -307,7 +314,7 @@ fn documented(column: &str, cell: String) -> String {
     if known { word } else { cell }
 }
 
-fn missing(table: Table) -> Fault {
+fn missing(table: WorkflowTable) -> Fault {
     let message = format!("the database has no table {}", table.name());
     Fault::new(FaultKind::Damaged, message).hint(SETUP)
 }

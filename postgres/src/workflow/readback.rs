@@ -8,11 +8,13 @@
 //! this column are common.
 
 use prosescope_core::record::WriteError;
-use prosescope_workflow::{Change, Column, Dialect, Table, TableShape, Value};
+use prosescope_workflow::{
+    RowChange, SqlDialect, SqlValue, TableShape, WorkflowColumn, WorkflowTable,
+};
 
 use super::discover::Postgres;
 use crate::rows::get;
-use crate::server::{Lost, Server, owned};
+use crate::server::{Lost, PgClient, owned};
 
 /// Runs deferred constraints and triggers before rows are compared.
 pub(super) const AT_ONCE: &str = "SET CONSTRAINTS ALL IMMEDIATE";
@@ -28,21 +30,21 @@ const FOREIGN: &str = "
     ORDER BY 1 LIMIT 5";
 
 /// A change with the data for comparing its row.
-pub(super) struct Compared<'a> {
-    change: &'a Change,
+pub(super) struct ComparedChange<'a> {
+    change: &'a RowChange,
     pub(super) table: &'a TableShape,
     /// The index of the change, which is part of the names of its settings, such as `prose.row_3`.
     n: usize,
     /// The columns that no later change of the command writes: the position in the writing statement, the column and
     /// the value.
-    columns: Vec<(usize, &'a Column, &'a Value)>,
+    columns: Vec<(usize, &'a WorkflowColumn, &'a SqlValue)>,
 }
 
 /// Returns the data for comparing each change.
 pub(super) fn of_all<'a>(
-    changes: &'a [Change],
-    table_of: impl Fn(Table) -> Option<&'a TableShape>,
-) -> Vec<Compared<'a>> {
+    changes: &'a [RowChange],
+    table_of: impl Fn(WorkflowTable) -> Option<&'a TableShape>,
+) -> Vec<ComparedChange<'a>> {
     let compared = changes.iter().enumerate().filter_map(|(n, change)| {
         let table = table_of(change.table)?;
         let later = changes.get(n + 1..).unwrap_or_default();
@@ -61,7 +63,7 @@ pub(super) fn of_all<'a>(
             .map(|(place, (column, value))| (place, column, value));
         let columns =
             columns.filter(|(_, column, _)| column.name != "updated_at" && is_last(&column.name));
-        Some(Compared {
+        Some(ComparedChange {
             change,
             table,
             n,
@@ -72,13 +74,13 @@ pub(super) fn of_all<'a>(
 }
 
 /// Returns the id of the changed row; `None` for a new event, whose id the database assigns.
-fn key(change: &Change) -> Option<Value> {
+fn key(change: &RowChange) -> Option<SqlValue> {
     let id = change.values.iter().find(|(name, _)| *name == "id");
-    let row = change.row.clone().map(Value::Text);
+    let row = change.row.clone().map(SqlValue::Text);
     row.or_else(|| id.map(|(_, id)| id.clone()))
 }
 
-impl Compared<'_> {
+impl ComparedChange<'_> {
     /// Returns SQL for additional result columns of the writing statement. They store the row's digest, and the id of a
     /// new event, in settings of the transaction.
     pub(super) fn leave(&self) -> String {
@@ -86,7 +88,9 @@ impl Compared<'_> {
             match (value, column.of.as_str()) {
                 // A text is not cast to the column's type. A cast to a type such as `name` would cut the text as the
                 // column does, and hide the loss.
-                (Value::Text(_) | Value::Word(_), of) if of != "uuid" => format!("${place}::text"),
+                (SqlValue::Text(_) | SqlValue::Word(_), of) if of != "uuid" => {
+                    format!("${place}::text")
+                }
                 _ => format!("({})::text", Postgres.place(*place, column)),
             }
         });
@@ -102,7 +106,7 @@ impl Compared<'_> {
     }
 
     /// Returns the statement that fails unless the stored row has the digest of the written values.
-    pub(super) fn look(&self) -> Option<(String, Vec<Value>)> {
+    pub(super) fn look(&self) -> Option<(String, Vec<SqlValue>)> {
         let by = self.table.column("id")?;
         let (place, values) = match is_new_event(self.change) {
             true => (
@@ -129,12 +133,12 @@ impl Compared<'_> {
 }
 
 /// Returns whether a change adds an event, whose id the database assigns.
-pub(super) fn is_new_event(change: &Change) -> bool {
-    change.table == Table::Events && change.row.is_none()
+pub(super) fn is_new_event(change: &RowChange) -> bool {
+    change.table == WorkflowTable::Events && change.row.is_none()
 }
 
 /// Returns the refusal of a command whose stored row differs from the written row. The transaction must have ended.
-pub(super) fn otherwise(server: &Server, table: &TableShape) -> WriteError {
+pub(super) fn otherwise(server: &PgClient, table: &TableShape) -> WriteError {
     let address = server.address();
     let named = || {
         let rows = server.ask(FOREIGN, &[owned(table.name.clone())])?;

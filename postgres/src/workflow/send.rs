@@ -8,21 +8,21 @@ use std::pin::Pin;
 use futures_util::TryStreamExt;
 use futures_util::future::{FutureExt, MaybeDone, maybe_done};
 use prosescope_core::record::{Fault, FaultKind, WriteError};
-use prosescope_workflow::{Change, Statement, Table};
+use prosescope_workflow::{RowChange, Statement, WorkflowTable};
 use tokio_postgres::Error;
 use tokio_postgres::error::SqlState;
 
 use super::discover::Postgres;
-use super::readback::{self, Compared, is_new_event};
-use super::transact::Failed;
+use super::readback::{self, ComparedChange, is_new_event};
+use super::transact::TransactFailure;
 use super::{PostgresTables, bound, missing};
 use crate::address::Address;
 use crate::fault;
 use crate::rows::get;
-use crate::server::{Bound, Lost, Server, typed};
+use crate::server::{Bound, Lost, PgClient, typed};
 
 /// The result of sending a command's statements together with its COMMIT.
-pub(super) enum Sent {
+pub(super) enum CommitAnswer {
     /// The command is recorded; the ids are those of its new events.
     Recorded(Vec<i64>),
     /// The server did not answer the COMMIT.
@@ -31,7 +31,11 @@ pub(super) enum Sent {
 
 impl PostgresTables {
     /// Applies changes and ends the transaction.
-    pub(super) fn commit(&self, server: &Server, changes: &[Change]) -> Result<Sent, Failed> {
+    pub(super) fn commit(
+        &self,
+        server: &PgClient,
+        changes: &[RowChange],
+    ) -> Result<CommitAnswer, TransactFailure> {
         let compared = readback::of_all(changes, |table| self.shape.table(table));
         let mut statements = Vec::with_capacity(changes.len());
         for (n, change) in changes.iter().enumerate() {
@@ -44,13 +48,16 @@ impl PostgresTables {
                     self.address
                 );
                 let hint = "keep the value in a file, and record the path of that file";
-                return Err(Failed::Finally(WriteError::refused(
+                return Err(TransactFailure::Finally(WriteError::refused(
                     "not-storable",
                     message,
                     hint,
                 )));
             }
-            let leave = compared.get(n).map(Compared::leave).unwrap_or_default();
+            let leave = compared
+                .get(n)
+                .map(ComparedChange::leave)
+                .unwrap_or_default();
             statements.push((one_row(change, &statement, &leave), statement.values));
         }
         statements.push((readback::AT_ONCE.to_owned(), Vec::new()));
@@ -63,7 +70,7 @@ impl PostgresTables {
             }
         }
         let client = server.client();
-        let mut all: Vec<Answer<'_>> = Vec::with_capacity(statements.len() + 1);
+        let mut all: Vec<SendResult<'_>> = Vec::with_capacity(statements.len() + 1);
         for (sql, values) in &statements {
             all.push(one(server, sql, bound(values)).boxed_local());
         }
@@ -71,31 +78,33 @@ impl PostgresTables {
         all.push(commit.boxed_local());
         // The message contains a COMMIT. If the server is silent, `settle` finds out the result of this COMMIT.
         let Some(answers) = server.wait_commit(in_order(all)) else {
-            return Ok(Sent::Unanswered(Lost::Silent));
+            return Ok(CommitAnswer::Unanswered(Lost::Silent));
         };
         let mut ids = Vec::new();
         for (at, answer) in answers.into_iter().enumerate() {
             // The first error causes the errors of the following statements; after it, COMMIT rolls everything back.
             match answer.map_err(|error| server.lost(error)) {
                 Ok(id) => ids.extend(id),
-                Err(lost) if fault::leaves_open(&lost) => return Ok(Sent::Unanswered(lost)),
+                Err(lost) if fault::leaves_open(&lost) => {
+                    return Ok(CommitAnswer::Unanswered(lost));
+                }
                 Err(lost)
                     if is_check(&lost)
                         && let Some(table) = looks.get(&at) =>
                 {
-                    return Err(Failed::Finally(readback::otherwise(server, table)));
+                    return Err(TransactFailure::Finally(readback::otherwise(server, table)));
                 }
                 Err(lost) => {
                     let of = changes.get(at).filter(|_| is_check(&lost));
                     let fault = of.map(|change| not_one_row(&self.address, change.table));
                     return Err(match fault {
-                        Some(fault) => Failed::Finally(fault.into()),
+                        Some(fault) => TransactFailure::Finally(fault.into()),
                         None => self.failed(&lost),
                     });
                 }
             }
         }
-        Ok(Sent::Recorded(ids))
+        Ok(CommitAnswer::Recorded(ids))
     }
 }
 
@@ -105,7 +114,7 @@ pub(super) fn is_check(lost: &Lost) -> bool {
 }
 
 /// Returns the fault of a statement that did not change exactly one row.
-pub(super) fn not_one_row(address: &Address, table: Table) -> Fault {
+pub(super) fn not_one_row(address: &Address, table: WorkflowTable) -> Fault {
     let message = format!(
         "{address} was not written: a change of one row of {} affected no row or several rows",
         table.name()
@@ -114,11 +123,11 @@ pub(super) fn not_one_row(address: &Address, table: Table) -> Fault {
     Fault::new(FaultKind::Damaged, message).hint(hint)
 }
 
-type Answer<'a> = Pin<Box<dyn Future<Output = Result<Option<i64>, Error>> + 'a>>;
+type SendResult<'a> = Pin<Box<dyn Future<Output = Result<Option<i64>, Error>> + 'a>>;
 
 /// Returns the statement for a change, which fails unless it changes one row. The statement must fail by itself,
 /// because the COMMIT is already sent when its answer arrives.
-fn one_row(change: &Change, statement: &Statement, leave: &str) -> String {
+fn one_row(change: &RowChange, statement: &Statement, leave: &str) -> String {
     let sql = &statement.sql;
     match is_new_event(change) {
         true => format!(
@@ -131,7 +140,7 @@ fn one_row(change: &Change, statement: &Statement, leave: &str) -> String {
 }
 
 /// Returns the id of the event that a statement added; other statements do not return text.
-async fn one(server: &Server, sql: &str, bound: Vec<Bound<'_>>) -> Result<Option<i64>, Error> {
+async fn one(server: &PgClient, sql: &str, bound: Vec<Bound<'_>>) -> Result<Option<i64>, Error> {
     let rows = server.client().query_typed_raw(sql, typed(&bound)).await?;
     let rows: Vec<tokio_postgres::Row> = rows.try_collect().await?;
     let id = rows

@@ -4,25 +4,25 @@
 //! the same id to another transaction. So a commit counts only if a row exists as the command wrote it.
 
 use prosescope_core::record::{Fault, WriteError};
-use prosescope_workflow::{Change, Dialect, Table, Value};
+use prosescope_workflow::{RowChange, SqlDialect, SqlValue, WorkflowTable};
 
 use super::discover::Postgres;
 use super::{PostgresTables, bound};
 use crate::address::Address;
 use crate::fault;
 use crate::rows::get;
-use crate::server::{Lost, Server, text};
+use crate::server::{Lost, PgClient, text};
 
 /// A transaction whose COMMIT was not answered.
-pub(super) struct Unanswered {
+pub(super) struct UnansweredCommit {
     /// The id of the transaction.
     pub(super) transaction: String,
-    pub(super) changes: Vec<Change>,
+    pub(super) changes: Vec<RowChange>,
     pub(super) lost: Lost,
 }
 
 /// The result of a command with an unanswered COMMIT.
-pub(super) enum Settled {
+pub(super) enum CommitOutcome {
     /// The command is recorded.
     Recorded(Vec<i64>),
     /// The command is not recorded and may be retried.
@@ -43,7 +43,11 @@ const STATUS: &str = "SELECT pg_xact_status($1::text::xid8)";
 
 impl PostgresTables {
     /// Returns the result of a transaction; `None` while it is open.
-    pub(super) fn fate(&self, server: &Server, of: &Unanswered) -> Result<Option<Fate>, Lost> {
+    pub(super) fn fate(
+        &self,
+        server: &PgClient,
+        of: &UnansweredCommit,
+    ) -> Result<Option<Fate>, Lost> {
         let status = match server.ask(STATUS, &[text(of.transaction.as_str())]) {
             Ok(rows) => {
                 let status = rows.first().map(|row| get::<Option<String>>(row, 0));
@@ -67,18 +71,18 @@ impl PostgresTables {
     }
 
     /// Returns the ids of the transaction's events, if a row exists as the transaction wrote it.
-    fn rows_of(&self, server: &Server, of: &Unanswered) -> Result<Option<Vec<i64>>, Lost> {
+    fn rows_of(&self, server: &PgClient, of: &UnansweredCommit) -> Result<Option<Vec<i64>>, Lost> {
         // PostgreSQL's column `xmin` contains the lower half of the id of the transaction that wrote the row.
         let id: u64 = of.transaction.parse().unwrap_or_default();
         let writer = (id & u64::from(u32::MAX)).to_string();
         let events = of.changes.iter();
-        let events: Vec<&Change> = events.filter(|change| is_event(change)).collect();
+        let events: Vec<&RowChange> = events.filter(|change| is_event(change)).collect();
         let ids = self.events_of(server, &writer, &events)?;
         if !events.is_empty() && ids.len() == events.len() {
             return Ok(Some(ids));
         }
         for change in of.changes.iter().filter(|change| !is_event(change)) {
-            let id = change.row.clone().map(Value::Text);
+            let id = change.row.clone().map(SqlValue::Text);
             let id = id.or_else(|| written(change, "id").cloned());
             let (Some(table), Some(id)) = (self.shape.table(change.table), id) else {
                 continue;
@@ -104,14 +108,14 @@ impl PostgresTables {
     /// differs from the text at the same position in `events`.
     fn events_of(
         &self,
-        server: &Server,
+        server: &PgClient,
         writer: &str,
-        events: &[&Change],
+        events: &[&RowChange],
     ) -> Result<Vec<i64>, Lost> {
         let of = events
             .first()
             .and_then(|event| written(event, "workflow_id"));
-        let table = self.shape.table(Table::Events);
+        let table = self.shape.table(WorkflowTable::Events);
         let column = table.and_then(|table| table.column("workflow_id"));
         let (Some(table), Some(column), Some(of)) = (table, column, of) else {
             return Ok(Vec::new());
@@ -121,13 +125,16 @@ impl PostgresTables {
             table.name,
             Postgres.place(1, column)
         );
-        let values = [Postgres.value(of, column), Value::Text(writer.to_owned())];
+        let values = [
+            Postgres.value(of, column),
+            SqlValue::Text(writer.to_owned()),
+        ];
         let mut ids = Vec::new();
         let mut expected = events.iter();
         for row in server.ask(&sql, &bound(&values))? {
             let (id, text): (String, String) = (get(&row, 0)?, get(&row, 1)?);
             let wanted = expected.next().and_then(|event| written(event, "text"));
-            if wanted != Some(&Value::Text(text)) {
+            if wanted != Some(&SqlValue::Text(text)) {
                 return Ok(Vec::new());
             }
             ids.extend(id.parse::<i64>().ok());
@@ -136,12 +143,12 @@ impl PostgresTables {
     }
 }
 
-fn is_event(change: &Change) -> bool {
-    change.table == Table::Events && change.row.is_none()
+fn is_event(change: &RowChange) -> bool {
+    change.table == WorkflowTable::Events && change.row.is_none()
 }
 
 /// Returns the value that a change writes into a column.
-fn written<'a>(change: &'a Change, column: &str) -> Option<&'a Value> {
+fn written<'a>(change: &'a RowChange, column: &str) -> Option<&'a SqlValue> {
     let found = change.values.iter().find(|(name, _)| *name == column);
     found.map(|(_, value)| value)
 }

@@ -6,12 +6,15 @@ use std::time::Duration;
 
 use futures_util::future::join3;
 use prosescope_core::record::{Fault, FaultKind, WriteError};
-use prosescope_workflow::{Facts, Row, Select, Shape, Statement, Table, Target, Work, Workflow};
+use prosescope_workflow::{
+    LockTarget, Select, Statement, Work, Workflow, WorkflowFacts, WorkflowRow, WorkflowShape,
+    WorkflowTable,
+};
 
 use super::{PostgresTables, bound, discover, send, settle, texts, unwritten};
 use crate::fault;
 use crate::rows::get;
-use crate::server::{Lost, Server};
+use crate::server::{Lost, PgClient};
 use crate::settle::settled;
 use crate::store::{LOCK_WAIT, OF_WORKFLOWS};
 
@@ -19,18 +22,18 @@ use crate::store::{LOCK_WAIT, OF_WORKFLOWS};
 const TRIES: u32 = 20;
 
 /// The reason why a command was not recorded.
-pub(super) enum Failed {
+pub(super) enum TransactFailure {
     /// A retry may succeed.
     Passing(Fault),
     /// A retry cannot succeed.
     Finally(WriteError),
     /// The server did not answer the COMMIT of these changes.
-    Unanswered(Box<settle::Unanswered>),
+    Unanswered(Box<settle::UnansweredCommit>),
 }
 
-impl From<WriteError> for Failed {
-    fn from(error: WriteError) -> Failed {
-        Failed::Finally(error)
+impl From<WriteError> for TransactFailure {
+    fn from(error: WriteError) -> TransactFailure {
+        TransactFailure::Finally(error)
     }
 }
 
@@ -39,19 +42,19 @@ impl PostgresTables {
     /// COMMIT.
     pub(super) fn transacted(
         &mut self,
-        target: Target<'_>,
+        target: LockTarget<'_>,
         work: Work<'_>,
     ) -> Result<Vec<i64>, WriteError> {
         let (mut last, mut was_silent) = (None, false);
         for n in 0..TRIES {
             match self.attempt(target, work) {
                 Ok(ids) => return Ok(ids),
-                Err(Failed::Finally(error)) => return Err(error),
-                Err(Failed::Passing(fault)) => last = Some(fault),
-                Err(Failed::Unanswered(unanswered)) => {
+                Err(TransactFailure::Finally(error)) => return Err(error),
+                Err(TransactFailure::Passing(fault)) => last = Some(fault),
+                Err(TransactFailure::Unanswered(unanswered)) => {
                     match self.settle(&unanswered, was_silent)? {
-                        settle::Settled::Recorded(ids) => return Ok(ids),
-                        settle::Settled::Not(fault) => {
+                        settle::CommitOutcome::Recorded(ids) => return Ok(ids),
+                        settle::CommitOutcome::Not(fault) => {
                             was_silent |= matches!(unanswered.lost, Lost::Silent);
                             last = Some(fault);
                         }
@@ -64,12 +67,16 @@ impl PostgresTables {
         Err(last.unwrap_or_else(busy).into())
     }
 
-    fn attempt(&mut self, target: Target<'_>, work: Work<'_>) -> Result<Vec<i64>, Failed> {
-        let server = self.server().map_err(Failed::Passing)?;
+    fn attempt(
+        &mut self,
+        target: LockTarget<'_>,
+        work: Work<'_>,
+    ) -> Result<Vec<i64>, TransactFailure> {
+        let server = self.server().map_err(TransactFailure::Passing)?;
         let done = self.in_transaction(&server, target, work);
         let is_over = match &done {
             Ok(_) => true,
-            Err(Failed::Unanswered(_)) => false,
+            Err(TransactFailure::Unanswered(_)) => false,
             Err(_) => !server.is_closed() && server.batch("ROLLBACK").is_ok(),
         };
         // A connection with an open transaction is dropped. The server then ends the transaction.
@@ -79,10 +86,10 @@ impl PostgresTables {
 
     fn in_transaction(
         &self,
-        server: &Server,
-        target: Target<'_>,
+        server: &PgClient,
+        target: LockTarget<'_>,
         work: Work<'_>,
-    ) -> Result<Vec<i64>, Failed> {
+    ) -> Result<Vec<i64>, TransactFailure> {
         let failed = |lost: Lost| self.failed(&lost);
         let (workflow, transaction) = self.lock(server, target).map_err(failed)?;
         let facts = PostgresFacts {
@@ -93,7 +100,7 @@ impl PostgresTables {
         };
         let changes = work(&facts).map_err(|error| match facts.lost.take() {
             Some(lost) if fault::is_passing(&lost) => self.failed(&lost),
-            _ => Failed::Finally(error),
+            _ => TransactFailure::Finally(error),
         })?;
         if changes.is_empty() {
             return server
@@ -102,20 +109,22 @@ impl PostgresTables {
                 .map_err(failed);
         }
         match self.commit(server, &changes)? {
-            send::Sent::Recorded(ids) => Ok(ids),
-            send::Sent::Unanswered(lost) => Err(Failed::Unanswered(Box::new(settle::Unanswered {
-                transaction,
-                changes,
-                lost,
-            }))),
+            send::CommitAnswer::Recorded(ids) => Ok(ids),
+            send::CommitAnswer::Unanswered(lost) => Err(TransactFailure::Unanswered(Box::new(
+                settle::UnansweredCommit {
+                    transaction,
+                    changes,
+                    lost,
+                },
+            ))),
         }
     }
 
     /// Begins a transaction, and locks the workflow's row; returns the workflow, and the transaction's id.
     fn lock(
         &self,
-        server: &Server,
-        target: Target<'_>,
+        server: &PgClient,
+        target: LockTarget<'_>,
     ) -> Result<(Option<Workflow>, String), Lost> {
         const TRANSACTION: &str = "SELECT pg_current_xact_id()::text";
         let statement = self.locking(target);
@@ -147,16 +156,16 @@ impl PostgresTables {
     }
 
     /// Returns the statement that locks a workflow; `None` if there is no workflow to lock.
-    fn locking(&self, target: Target<'_>) -> Option<Statement> {
-        let all = Select::of(Table::Workflows);
+    fn locking(&self, target: LockTarget<'_>) -> Option<Statement> {
+        let all = Select::of(WorkflowTable::Workflows);
         let (wanted, id) = match target {
-            Target::New => return None,
-            Target::Workflow(id) => (all.is("id", id), None),
-            Target::Run(id) => (all, Some(id)),
+            LockTarget::New => return None,
+            LockTarget::Workflow(id) => (all.is("id", id), None),
+            LockTarget::Run(id) => (all, Some(id)),
         };
         let mut statement = discover::statement(&self.shape, &wanted)?;
         if let Some(id) = id {
-            let of_run = Select::of(Table::Runs)
+            let of_run = Select::of(WorkflowTable::Runs)
                 .columns(&["workflow_id"])
                 .is("id", id);
             let of_run = discover::statement(&self.shape, &of_run)?;
@@ -172,9 +181,9 @@ impl PostgresTables {
     }
 
     /// Returns why a command was not recorded, and whether it may be retried.
-    pub(super) fn failed(&self, lost: &Lost) -> Failed {
+    pub(super) fn failed(&self, lost: &Lost) -> TransactFailure {
         if fault::is_passing(lost) {
-            return Failed::Passing(unwritten(&self.address, lost));
+            return TransactFailure::Passing(unwritten(&self.address, lost));
         }
         if let Some(why) = fault::not_storable(lost) {
             let message = format!(
@@ -182,25 +191,25 @@ impl PostgresTables {
                 self.address
             );
             let hint = "change the value, or keep workflows in a file (--state sqlite)";
-            return Failed::Finally(WriteError::refused("not-storable", message, hint));
+            return TransactFailure::Finally(WriteError::refused("not-storable", message, hint));
         }
-        Failed::Finally(unwritten(&self.address, lost).into())
+        TransactFailure::Finally(unwritten(&self.address, lost).into())
     }
 
     /// Finds out whether a transaction with an unanswered COMMIT was recorded.
     fn settle(
         &self,
-        of: &settle::Unanswered,
+        of: &settle::UnansweredCommit,
         was_silent: bool,
-    ) -> Result<settle::Settled, WriteError> {
+    ) -> Result<settle::CommitOutcome, WriteError> {
         match settled(&self.address, |server| self.fate(server, of)) {
-            Some(settle::Fate::Recorded(ids)) => Ok(settle::Settled::Recorded(ids)),
+            Some(settle::Fate::Recorded(ids)) => Ok(settle::CommitOutcome::Recorded(ids)),
             Some(settle::Fate::Not) => {
                 let fault = unwritten(&self.address, &of.lost);
                 match of.lost {
                     // The command is retried only once, because the server may be silent again.
                     Lost::Silent if was_silent => Err(fault.into()),
-                    _ => Ok(settle::Settled::Not(fault)),
+                    _ => Ok(settle::CommitOutcome::Not(fault)),
                 }
             }
             Some(settle::Fate::Unknown) | None => Err(settle::unknown(&self.address, &of.lost)),
@@ -211,14 +220,14 @@ impl PostgresTables {
 /// The facts from which a command computes its changes, read in the transaction of the command.
 struct PostgresFacts<'a> {
     tables: &'a PostgresTables,
-    server: &'a Server,
+    server: &'a PgClient,
     workflow: Option<Workflow>,
     /// The error of the last failed query, by which the store decides whether a retry may succeed.
     lost: Cell<Option<Lost>>,
 }
 
-impl Facts for PostgresFacts<'_> {
-    fn select(&self, wanted: &Select<'_>) -> Result<Vec<Row>, Fault> {
+impl WorkflowFacts for PostgresFacts<'_> {
+    fn select(&self, wanted: &Select<'_>) -> Result<Vec<WorkflowRow>, Fault> {
         let Some(statement) = discover::statement(&self.tables.shape, wanted) else {
             return Ok(Vec::new());
         };
@@ -231,7 +240,7 @@ impl Facts for PostgresFacts<'_> {
         })
     }
 
-    fn shape(&self) -> &Shape {
+    fn shape(&self) -> &WorkflowShape {
         &self.tables.shape
     }
 

@@ -7,7 +7,7 @@ use std::thread;
 
 use prosescope_core::model::source::Source;
 use prosescope_core::pages::session::pages::summary;
-use prosescope_core::pages::session::{Filter, Options, Order, Session, list_page};
+use prosescope_core::pages::session::{Filter, ListOrder, Options, Session, list_page};
 use prosescope_core::record::record;
 use prosescope_postgres::{Address, PostgresSource, PostgresStore, find_run, init_postgres};
 use prosescope_test_support::cluster::Cluster;
@@ -162,11 +162,11 @@ fn a_list_by_status_asks_few_questions_of_many_runs() {
         };
         let all = Filter::default();
         for (filter, order) in [
-            (&status("failed"), Order::Newest),
-            (&status("running"), Order::Newest),
-            (&pending, Order::Newest),
-            (&all, Order::Duration),
-            (&all, Order::Problems),
+            (&status("failed"), ListOrder::Newest),
+            (&status("running"), ListOrder::Newest),
+            (&pending, ListOrder::Newest),
+            (&all, ListOrder::Duration),
+            (&all, ListOrder::Problems),
         ] {
             let source: std::rc::Rc<dyn Source> =
                 std::rc::Rc::new(PostgresSource::all(&through).unwrap());

@@ -7,10 +7,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use prosescope_core::model::database::{
-    Database, DecodeError, Found, Limits, Rows, Scan, Value, Want,
+    Database, DecodeError, FoundTable, Limits, Scan, Value, Want, WantedRows,
 };
 use prosescope_core::model::source::{FileEntry, Source, SourceError};
-use prosescope_core::pages::session::{Filter, Options, Order, Session, list, list_page, survey};
+use prosescope_core::pages::session::{
+    Filter, ListOrder, Options, Session, list, list_page, survey,
+};
 use prosescope_core::read::sqlite::MemorySource;
 use prosescope_postgres::{PostgresRun, PostgresSource};
 use prosescope_test_support::cluster::Cluster;
@@ -67,13 +69,13 @@ impl Source for Copied {
 
 type Rowed = Vec<(i64, Vec<Value<'static>>)>;
 
-fn rows_of(db: &dyn Database, found: &Found) -> Result<Rowed, DecodeError> {
+fn rows_of(db: &dyn Database, found: &FoundTable) -> Result<Rowed, DecodeError> {
     let columns = found.info.columns.iter();
     let wants: Vec<Want<'_>> = columns.map(|c| Want::of(&c.name, u32::MAX)).collect();
     let scan = Scan {
         table: found,
         wants: &wants,
-        rows: Rows::All,
+        rows: WantedRows::All,
     };
     let mut rows = Vec::new();
     db.scan(&scan, &mut |row| {
@@ -307,7 +309,7 @@ fn reading_is_of_one_moment_and_stops_when_asked() {
     let scan = Scan {
         table: &table,
         wants: &[Want::size("id")],
-        rows: Rows::All,
+        rows: WantedRows::All,
     };
     let stop = stopped.scan(&scan, &mut |_| true);
     assert_eq!(stop, Err(DecodeError::Stopped));
@@ -367,7 +369,7 @@ fn the_newest_runs_alone_are_the_first_of_all() {
         .unwrap();
     let first = |source: PostgresSource, most: usize| {
         let source: Rc<dyn Source> = Rc::new(source);
-        let (filter, order) = (Filter::default(), Order::default());
+        let (filter, order) = (Filter::default(), ListOrder::default());
         list_page(&source, &Options::default(), &filter, order, most)
     };
     let url = address(&url);

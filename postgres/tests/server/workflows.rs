@@ -6,7 +6,7 @@ pub(crate) mod conformance;
 
 use prosescope_postgres::{Address, PostgresTables};
 use prosescope_test_support::cluster::Cluster;
-use prosescope_workflow::{Horizon, Move, Prefer, Rows, events, record, show};
+use prosescope_workflow::{Horizon, Move, Prefer, WorkflowRows, events, record, show};
 
 use crate::{address, database};
 
@@ -82,7 +82,7 @@ fn tables_with_little_more_than_keys_are_used_and_completed() {
         let again = record(&mut store, &conformance::start(n), None, conformance::NOW).unwrap();
         assert!(again.already);
         let of = conformance::id(2 * n);
-        let note = prosescope_workflow::Note {
+        let note = prosescope_workflow::NewEvent {
             text: "x".to_owned(),
             ..Default::default()
         };

@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use prosescope_postgres::{Address, Listener, PostgresTables};
-use prosescope_workflow::{Append, Horizon, Note, events, events_until, record};
+use prosescope_workflow::{Append, Horizon, NewEvent, events, events_until, record};
 
 use super::workflows::{Session, conformance};
 use crate::{address, database};
@@ -44,10 +44,10 @@ fn workflow_of(n: u32) -> String {
 }
 
 /// Returns an event whose text contains its time: nanoseconds since the start.
-fn note(who: &str, begun: Instant) -> Note {
-    Note {
+fn note(who: &str, begun: Instant) -> NewEvent {
+    NewEvent {
         text: format!("{who} {}", begun.elapsed().as_nanos()),
-        ..Note::default()
+        ..NewEvent::default()
     }
 }
 

@@ -8,8 +8,8 @@ use prosescope_postgres::PostgresTables;
 use prosescope_test_support::cluster::Cluster;
 use prosescope_test_support::pooler::Pooler;
 use prosescope_workflow::{
-    Append, Ask, Change, Horizon, Input, Json, Kind, Note, Prune, Start, Step, Table, Tables,
-    Target, Value, events, find_workflow, prune, record, show,
+    Append, Ask, Horizon, ImportantStep, Input, Json, Kind, LockTarget, NewEvent, Prune, RowChange,
+    SqlValue, Start, Tables, WorkflowTable, events, find_workflow, prune, record, show,
 };
 
 use super::cut::{Cut, Way};
@@ -18,10 +18,10 @@ use crate::{address, database};
 use conformance::{NOW, id, start};
 
 fn append(of: &str, run: Option<&str>, texts: &[&str]) -> Append {
-    let note = |text: &&str| Note {
+    let note = |text: &&str| NewEvent {
         text: (*text).to_owned(),
         run: run.map(str::to_owned),
-        ..Note::default()
+        ..NewEvent::default()
     };
     Append {
         workflow: of.to_owned(),
@@ -60,10 +60,10 @@ fn a_command_that_is_cut_at_commit_is_recorded_once() {
             continue;
         }
         arm();
-        let step = Step {
+        let step = ImportantStep {
             workflow: of.clone(),
             text: "kept".to_owned(),
-            ..Step::default()
+            ..ImportantStep::default()
         };
         record(&mut store, &step, None, NOW).unwrap();
         arm();
@@ -382,9 +382,13 @@ fn a_row_that_is_not_written_undoes_the_command() {
     assert!(conformance::read(&store, &id(2), 0).is_empty());
     record(&mut store, &append(&id(2), None, &["kept"]), None, NOW).unwrap();
     // The plan updates a row that does not exist.
-    let missing = store.transact(Target::Workflow(&id(2)), &mut |_| {
-        let values = vec![("user_input", Value::from("x"))];
-        Ok(vec![Change::update(Table::Runs, &id(99), values)])
+    let missing = store.transact(LockTarget::Workflow(&id(2)), &mut |_| {
+        let values = vec![("user_input", SqlValue::from("x"))];
+        Ok(vec![RowChange::update(
+            WorkflowTable::Runs,
+            &id(99),
+            values,
+        )])
     });
     assert!(
         matches!(&missing, Err(WriteError::Fault(fault)) if fault.kind == FaultKind::Damaged),

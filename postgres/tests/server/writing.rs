@@ -4,7 +4,7 @@ use std::thread;
 use std::time::Duration;
 
 use prosescope_core::model::AgentScope;
-use prosescope_core::record::{At, Begin, Content, Put, Remember, WriteError, record};
+use prosescope_core::record::{At, Begin, Put, Remember, ValueBytes, WriteError, record};
 use prosescope_postgres::PostgresStore;
 use prosescope_test_support::cluster::Cluster;
 
@@ -25,7 +25,7 @@ pub(crate) fn put(name: &str, value: &str) -> Put {
         name: Some(name.to_owned()),
         kind: Some("let".to_owned()),
         source: Some("test".to_owned()),
-        value: Content::from(value.as_bytes().to_vec()),
+        value: ValueBytes::from(value.as_bytes().to_vec()),
         not_done: true,
         ..Put::default()
     }

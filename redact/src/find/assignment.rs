@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use crate::plausible;
-use crate::value_place::Place;
+use crate::value_place::ValuePattern;
 use crate::words::{Says, says};
 
 /// The longest part of a name on each side of its keyword, in bytes.
@@ -19,7 +19,7 @@ pub(super) fn value(text: &str, keyword: Range<usize>) -> Result<Option<Range<us
     let Some((name, says)) = named(text, keyword) else {
         return Ok(None);
     };
-    let place = Place::after(text, name.clone());
+    let place = ValuePattern::after(text, name.clone());
     let Some((place, value)) =
         place.and_then(|place| place.value(text).map(|value| (place, value)))
     else {
@@ -63,7 +63,7 @@ fn named(text: &str, keyword: Range<usize>) -> Option<(Range<usize>, Says)> {
 }
 
 /// Returns whether a value can be a password.
-fn password(name: &str, value: &str, place: &Place) -> bool {
+fn password(name: &str, value: &str, place: &ValuePattern) -> bool {
     if plausible::placeholder(value)
         || value.len() < 4
         || value.starts_with('/')
@@ -100,7 +100,7 @@ fn password(name: &str, value: &str, place: &Place) -> bool {
 }
 
 /// Returns whether a value can be a token, a key or another random secret.
-fn token(name: &str, value: &str, place: &Place) -> bool {
+fn token(name: &str, value: &str, place: &ValuePattern) -> bool {
     let long = if place.quote.is_some() || place.tight {
         8
     } else {

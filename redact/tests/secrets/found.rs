@@ -1,6 +1,6 @@
 //! Tests that each planted secret is found, bare and in the notations in which people write secrets.
 
-use prosescope_redact::{Names, Rules, replace};
+use prosescope_redact::{Rules, SecretNames, replace};
 
 use crate::planted::{self, Kind};
 
@@ -44,7 +44,7 @@ fn missed(kind: &Kind) -> Vec<String> {
         let planted = planted::plant(kind, seed);
         for (before, behind) in PLACES {
             let text = format!("{before}{}{behind}", planted.text);
-            let redacted = replace(&text, &rules.scan(&text, &mut Names::new()));
+            let redacted = replace(&text, &rules.scan(&text, &mut SecretNames::new()));
             // The check uses the longest line, which contains the secret part. The last line of a key block is the same
             // for each key.
             let left = planted
@@ -100,7 +100,10 @@ fn a_value_is_found_in_every_notation() {
         "headers={'Authorization': f'Bearer @'}",
     ] {
         let written = text.replace('@', &value);
-        let redacted = replace(&written, &Rules::new().scan(&written, &mut Names::new()));
+        let redacted = replace(
+            &written,
+            &Rules::new().scan(&written, &mut SecretNames::new()),
+        );
         assert!(!redacted.contains(&value), "{redacted}");
         // The text around the value must stay unchanged.
         let (before, behind) = text.split_once('@').expect("a place");
@@ -124,7 +127,7 @@ fn what_no_secret_is_stays() {
         "session: api_key_rotation (see docs/keys.md), password_file=/run/secrets/db",
         "let token = tokens[2]; self.token = other.token; key=value",
     ] {
-        let hits = Rules::new().scan(text, &mut Names::new());
+        let hits = Rules::new().scan(text, &mut SecretNames::new());
         assert!(hits.is_empty(), "{}", replace(text, &hits));
     }
 }
@@ -144,7 +147,7 @@ fn a_kind_is_found_whatever_its_secret_is() {
         let mut found = 0;
         for seed in 100..200 {
             let planted = planted::plant(kind, seed);
-            let hits = rules.scan(&planted.text, &mut Names::new());
+            let hits = rules.scan(&planted.text, &mut SecretNames::new());
             let redacted = replace(&planted.text, &hits);
             let left = planted.secret.lines().max_by_key(|line| line.len());
             found += usize::from(!redacted.contains(left.unwrap_or_default()));

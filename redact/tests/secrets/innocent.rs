@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use prosescope_redact::{Kind, Names, Rules, surroundings};
+use prosescope_redact::{RuleKind, Rules, SecretNames, surroundings};
 use prosescope_test_support::needs;
 
 /// Returns every text file below a folder, except build output.
@@ -30,15 +30,15 @@ fn texts(folder: &Path) -> Vec<(PathBuf, String)> {
 }
 
 /// Checks that the rules find at most one false hit per megabyte of these texts; prints each hit.
-fn check(what: &str, texts: &[(PathBuf, String)], kind: Option<Kind>) {
+fn check(what: &str, texts: &[(PathBuf, String)], kind: Option<RuleKind>) {
     let mut rules = Rules::new();
-    if kind == Some(Kind::Secret) {
-        rules = rules.without(Kind::Personal);
+    if kind == Some(RuleKind::Secret) {
+        rules = rules.without(RuleKind::Personal);
     }
     let size: usize = texts.iter().map(|(_, text)| text.len()).sum();
     let mut shown = Vec::new();
     for (path, text) in texts {
-        let hits = rules.scan(text, &mut Names::new());
+        let hits = rules.scan(text, &mut SecretNames::new());
         for (index, hit) in hits.iter().enumerate() {
             // Tests of database connections contain passwords, so the hits of this rule are not false.
             if what == "sources" && hit.rule == "url-password" {
@@ -79,7 +79,7 @@ fn the_documents_of_this_repository() {
     check(
         "fixtures",
         &texts(&root.join("tests/fixtures")),
-        Some(Kind::Secret),
+        Some(RuleKind::Secret),
     );
 }
 
@@ -90,7 +90,7 @@ fn the_sources_of_this_repository() {
         .into_iter()
         .filter(|(path, _)| !path.starts_with(root.join("redact")))
         .collect();
-    check("sources", &all, Some(Kind::Secret));
+    check("sources", &all, Some(RuleKind::Secret));
 }
 
 #[test]
@@ -98,5 +98,5 @@ fn real_programs_and_runs() {
     let Some(corpus) = needs::shared("corpus") else {
         return;
     };
-    check("corpus", &texts(&corpus), Some(Kind::Secret));
+    check("corpus", &texts(&corpus), Some(RuleKind::Secret));
 }

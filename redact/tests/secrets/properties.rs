@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use prosescope_redact::{
-    Exact, Names, Remains, Rules, Variable, hints, replace, surroundings, variables,
+    Exact, Remains, Rules, SecretNames, Variable, hints, replace, surroundings, variables,
 };
 use prosescope_test_support::chance;
 
@@ -114,7 +114,7 @@ proptest! {
         let mut rules = Rules::new();
         let exact = rules.exact(Exact::secret("VALUE", &value)).is_ok();
         let text = format!("{text} {value}\n{value}");
-        let mut names = Names::new();
+        let mut names = SecretNames::new();
         let hits = rules.scan(&text, &mut names);
         prop_assert!(hits.windows(2).all(|two| two[0].range.end <= two[1].range.start));
         let once = replace(&text, &hits);
@@ -142,7 +142,7 @@ proptest! {
 
     #[test]
     fn any_text_is_scanned(text in "\\PC{0,200}", bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        let mut names = Names::new();
+        let mut names = SecretNames::new();
         let hits = Rules::new().scan(&text, &mut names);
         let _ = replace(&text, &hits);
         let _ = replace(&String::from_utf8_lossy(&bytes), &hits);
@@ -158,7 +158,7 @@ proptest! {
         let mut rules = Rules::new();
         rules.exact(Exact::secret("VALUE", &value)).expect("it is long enough");
         let text = format!("{before} {} {behind}", encoded(&value, how));
-        let mut names = Names::new();
+        let mut names = SecretNames::new();
         let hits = rules.scan(&text, &mut names);
         let remains = Remains::new([(value.as_str(), "VALUE #1".to_owned())].into_iter());
         prop_assert!(remains.search(text.as_bytes()).is_some(), "{text}");

@@ -1,6 +1,6 @@
 //! Tests of names, exceptions, exact values, patterns and hints.
 
-use prosescope_redact::{Exact, Names, Remains, Rules, hints, replace, shape, variables};
+use prosescope_redact::{Exact, Remains, Rules, SecretNames, hints, replace, shape, variables};
 
 use crate::properties::base64;
 
@@ -30,7 +30,7 @@ fn a_block_keeps_its_lines_and_their_indentation() {
         "key: |\n  -----BEGIN RSA PRIVATE KEY-----\r\n  {b:64}\r\n  {b:64}\r\n  -----END RSA PRIVATE KEY-----\nnext: 1\n",
         1,
     );
-    let redacted = replace(&text, &Rules::new().scan(&text, &mut Names::new()));
+    let redacted = replace(&text, &Rules::new().scan(&text, &mut SecretNames::new()));
     assert_eq!(
         redacted,
         "key: |\n  [private-key #1]\r\n  \r\n  \r\n  \nnext: 1\n"
@@ -40,7 +40,7 @@ fn a_block_keeps_its_lines_and_their_indentation() {
 #[test]
 fn equal_secrets_have_equal_names_in_all_texts_of_a_file() {
     let (one, other) = (shape::fill("ghp_{A:36}", 1), shape::fill("ghp_{A:36}", 2));
-    let (rules, mut names) = (Rules::new(), Names::new());
+    let (rules, mut names) = (Rules::new(), SecretNames::new());
     let mut redacted = |text: String| replace(&text, &rules.scan(&text, &mut names));
     assert_eq!(
         redacted(format!("{one} {other} {one}")),
@@ -63,7 +63,7 @@ fn what_is_kept_stays_and_the_others_keep_their_names() {
     let text = format!("{one} {other}");
     let mut rules = Rules::new();
     rules.keep_name("[github-token #1]");
-    let mut names = Names::new();
+    let mut names = SecretNames::new();
     let redacted = replace(&text, &rules.scan(&text, &mut names));
     assert_eq!(redacted, format!("{one} [github-token #2]"));
     assert!(
@@ -73,12 +73,12 @@ fn what_is_kept_stays_and_the_others_keep_their_names() {
     let mut rules = Rules::new();
     rules.keep_secret(&other);
     assert_eq!(
-        replace(&text, &rules.scan(&text, &mut Names::new())),
+        replace(&text, &rules.scan(&text, &mut SecretNames::new())),
         format!("[github-token #1] {other}")
     );
     let mut rules = Rules::new();
     rules.keep_place("github-token", "here");
-    let mut names = Names::new();
+    let mut names = SecretNames::new();
     assert_eq!(rules.scan_at("there", &text, &mut names).len(), 2);
     assert_eq!(
         Remains::of(&names)
@@ -91,13 +91,13 @@ fn what_is_kept_stays_and_the_others_keep_their_names() {
     assert_eq!(Remains::of(&names).search(one.as_bytes()), None);
     let mut rules = Rules::new();
     assert!(rules.without_rule("github-token") && !rules.without_rule("no-rule"));
-    assert!(rules.scan(&text, &mut Names::new()).is_empty());
+    assert!(rules.scan(&text, &mut SecretNames::new()).is_empty());
 }
 
 #[test]
 fn what_one_text_shows_by_its_form_is_found_encoded_in_another() {
     let token = shape::fill("ghp_{A:36}", 1);
-    let (mut rules, mut names) = (Rules::new(), Names::new());
+    let (mut rules, mut names) = (Rules::new(), SecretNames::new());
     rules.scan(&token, &mut names);
     let text = format!("payload: {}", base64(format!("x:{token}").as_bytes()));
     assert!(Remains::of(&names).search(text.as_bytes()).is_some());
@@ -129,7 +129,7 @@ fn a_pattern_is_limited_and_a_short_text_is_taken_where_it_was_asked_for() {
     rules.asked("/Project [A-Z][a-z]+/").expect("a pattern");
     rules.asked("mm").expect("a short text");
     let text = "mm works on Project Kestrel; Project Kestrel is late: 6d6d, m\nm";
-    let redacted = replace(text, &rules.scan(text, &mut Names::new()));
+    let redacted = replace(text, &rules.scan(text, &mut SecretNames::new()));
     assert_eq!(
         redacted,
         "[asked #1] works on [asked #2]; [asked #2] is late: 6d6d, m\nm"
@@ -143,7 +143,7 @@ fn a_name_of_a_person_is_replaced_as_a_word() {
         .exact(Exact::personal("user", "mira").asked())
         .expect("it was asked for");
     let text = "mira admires miracles; -mira- /home/mira/x";
-    let redacted = replace(text, &rules.scan(text, &mut Names::new()));
+    let redacted = replace(text, &rules.scan(text, &mut SecretNames::new()));
     assert_eq!(
         redacted,
         "[user #1] admires miracles; -[user #1]- [home #1]/x"

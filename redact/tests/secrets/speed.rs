@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use prosescope_redact::{Exact, Names, Rules, rules, shape};
+use prosescope_redact::{Exact, Rules, SecretNames, rules, shape};
 use prosescope_test_support::work::{pace, spent};
 
 /// Scans a text and checks the processor time; the limits suit a test build.
 fn check(what: &str, rules: &Rules, text: &str, limit: Duration) {
-    let (hits, spent) = spent(|| rules.scan(text, &mut Names::new()));
+    let (hits, spent) = spent(|| rules.scan(text, &mut SecretNames::new()));
     let limit = limit.mul_f64(pace());
     assert!(
         spent < limit,
@@ -39,7 +39,7 @@ fn what_is_repeated_over_and_over_takes_no_more_than_two_seconds_for_50_kb() {
             &rules()
                 .flat_map(|rule| rule.examples().0)
                 .collect::<String>(),
-            &mut Names::new(),
+            &mut SecretNames::new(),
         )
     });
     assert!(

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use prosescope_redact::{Names, Rules, replace, rules, shape};
+use prosescope_redact::{Rules, SecretNames, replace, rules, shape};
 
 #[test]
 fn each_rule_finds_its_examples_and_keeps_the_others() {
@@ -19,14 +19,14 @@ fn each_rule_finds_its_examples_and_keeps_the_others() {
                 Some((_, rest)) => rest.split('⟧').next().unwrap_or_default(),
                 None => &text,
             };
-            let hits = all.scan(&text, &mut Names::new());
+            let hits = all.scan(&text, &mut SecretNames::new());
             let hit = hits.iter().find(|hit| hit.rule == rule.id);
             if hit.is_none_or(|hit| &text[hit.range.clone()] != secret) {
                 wrong.push(format!("{} misses its example {index}: {hits:?}", rule.id));
             }
         }
         for (index, text) in rule.examples().1.iter().enumerate() {
-            let hits = all.scan(text, &mut Names::new());
+            let hits = all.scan(text, &mut SecretNames::new());
             if hits.iter().any(|hit| hit.rule == rule.id) {
                 wrong.push(format!(
                     "{} takes its counterexample {index}: {}",

@@ -17,7 +17,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use prosescope_core::record::Fault;
-use prosescope_serve::{Access, Limits, Server, Wake, Workplace};
+use prosescope_serve::{Access, Limits, Wake, WorkflowServer, Workplace};
 use prosescope_store::WorkflowStore;
 use prosescope_workflow::Tables;
 use serde_json::Value;
@@ -89,7 +89,7 @@ impl Site {
     /// Starts the server; a restart uses the same address as before.
     pub(crate) fn start(&mut self, access: Access, limits: Limits) {
         let place = Arc::new(Place(self.file(), Arc::clone(&self.failures)));
-        let server = Server::listen(self.address, place, access, limits).unwrap();
+        let server = WorkflowServer::listen(self.address, place, access, limits).unwrap();
         self.address = server.address().unwrap();
         let (stop, stopped) = tokio::sync::oneshot::channel();
         self.stop = Some(stop);

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use prosescope_serve::Limits;
-use prosescope_workflow::{Append, Note, record};
+use prosescope_workflow::{Append, NewEvent, record};
 use serde_json::{Value, json};
 use tungstenite::client::IntoClientRequest;
 use tungstenite::{Message, WebSocket};
@@ -281,9 +281,9 @@ fn a_client_that_is_too_slow_is_dropped_and_goes_on_with_its_cursor() {
     let many = 60;
     let per = 60;
     for _ in 0..many {
-        let notes = (0..per).map(|_| Note {
+        let notes = (0..per).map(|_| NewEvent {
             text: text.clone(),
-            ..Note::default()
+            ..NewEvent::default()
         });
         let append = Append {
             workflow: of.clone(),

@@ -7,14 +7,14 @@ use prosescope_core::model::source::{FileEntry, Source, SourceError};
 use prosescope_core::pages::session::{DatabaseAt, Session};
 
 use super::sealed::LogRow;
-use super::{Place, Redactor};
-use crate::what::Content;
+use super::{Redactor, TextPlace};
+use crate::what::SharedContent;
 
 /// The longest file that is read as text, in bytes; a longer file is left out.
 const LONGEST: u64 = 64 << 20;
 
 /// A run to share, with its place in the source and in the copy.
-pub struct Shared<'a> {
+pub struct SharedRun<'a> {
     /// The run; `None` for a database of workflows.
     pub session: Option<&'a Session>,
     /// The source with the run's files.
@@ -29,15 +29,15 @@ pub struct Shared<'a> {
     pub to: String,
 }
 
-impl<'a> Shared<'a> {
+impl<'a> SharedRun<'a> {
     /// Describes how to share the run at `place` in a source. A run in a folder keeps the folder's name. A database
     /// alone is shared without the files beside it.
-    pub fn run(session: &'a Session, source: &'a dyn Source, place: &str) -> Shared<'a> {
+    pub fn run(session: &'a Session, source: &'a dyn Source, place: &str) -> SharedRun<'a> {
         let at = DatabaseAt::of(source, session, place);
         let root = session.run().root.to_string();
         let folder = root.trim_end_matches('/').rsplit('/').next();
         let folder = folder.filter(|name| !name.is_empty());
-        Shared {
+        SharedRun {
             to: match (at.alone, folder) {
                 (true, _) => String::new(),
                 (false, Some(name)) => format!("{name}/"),
@@ -52,11 +52,11 @@ impl<'a> Shared<'a> {
     }
 
     /// Describes how to share a database of workflows.
-    pub fn workflows(source: &'a dyn Source, database: &str) -> Shared<'a> {
-        Shared {
+    pub fn workflows(source: &'a dyn Source, database: &str) -> SharedRun<'a> {
+        SharedRun {
             database: Some(database.to_owned()),
             alone: true,
-            ..Shared::whole(source)
+            ..SharedRun::whole(source)
         }
     }
 
@@ -67,8 +67,8 @@ impl<'a> Shared<'a> {
     }
 
     /// Describes how to share all files of a source, even if they are not a run.
-    pub fn whole(source: &'a dyn Source) -> Shared<'a> {
-        Shared {
+    pub fn whole(source: &'a dyn Source) -> SharedRun<'a> {
+        SharedRun {
             session: None,
             source,
             root: String::new(),
@@ -81,7 +81,7 @@ impl<'a> Shared<'a> {
 
 /// A file to share.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct File {
+pub struct FileToShare {
     /// The file's path in the source.
     pub path: String,
     /// The file's path in the shared copy.
@@ -102,22 +102,26 @@ pub enum FileKind {
     /// Text or JSON.
     Text,
     /// Text of a kind that the user can leave out.
-    Content(Content),
+    Content(SharedContent),
     /// The audit log. This kind sorts last: the log contains hashes of texts in the other files, so these files must be
     /// redacted first.
     Log,
 }
 
 /// The paths already used in a shared copy.
-pub type Taken = BTreeSet<String>;
+pub type TakenPaths = BTreeSet<String>;
 
 /// Returns the files of a run to share, each with its path in the copy. `redactor` counts the omitted `.env` files.
 /// `taken` contains the paths already used in the copy, and gets the new paths.
-pub fn files_of(shared: &Shared<'_>, taken: &mut Taken, redactor: &mut Redactor) -> Vec<File> {
+pub fn files_of(
+    shared: &SharedRun<'_>,
+    taken: &mut TakenPaths,
+    redactor: &mut Redactor,
+) -> Vec<FileToShare> {
     let folder = match shared.to.trim_end_matches('/') {
         "" => String::new(),
         name => {
-            let place = Place {
+            let place = TextPlace {
                 of: "name of a run",
                 at: "",
             };
@@ -135,7 +139,7 @@ pub fn files_of(shared: &Shared<'_>, taken: &mut Taken, redactor: &mut Redactor)
         }) else {
             continue;
         };
-        let place = Place {
+        let place = TextPlace {
             of: "name of a file",
             at: "",
         };
@@ -143,7 +147,7 @@ pub fn files_of(shared: &Shared<'_>, taken: &mut Taken, redactor: &mut Redactor)
             .text(place, inside)
             .unwrap_or_else(|| inside.to_owned());
         let to = free_path(&format!("{folder}{name}"), taken);
-        files.push(File {
+        files.push(FileToShare {
             path: file.path.clone(),
             inside: to.strip_prefix(&folder).unwrap_or(&to).to_owned(),
             to,
@@ -157,7 +161,7 @@ pub fn files_of(shared: &Shared<'_>, taken: &mut Taken, redactor: &mut Redactor)
 
 /// Returns an unused path, in which `\` is replaced because it separates folders on Windows. Two files can have the
 /// same name after redaction, so a number makes the path unique: `a (2).md`.
-fn free_path(path: &str, taken: &mut Taken) -> String {
+fn free_path(path: &str, taken: &mut TakenPaths) -> String {
     let plain = path.replace('\\', "_");
     let mut free = plain.clone();
     let mut n = 1;
@@ -193,11 +197,11 @@ fn kind(path: &str, redactor: &mut Redactor, len: u64) -> Option<FileKind> {
         return None;
     }
     let content = match folder {
-        "x_history" => Some(Content::History),
-        "attachments" => Some(Content::Attachments),
-        "agents" if rest.ends_with("/memory.md") => Some(Content::Memories),
-        "agents" => Some(Content::Prompts),
-        _ if name.ends_with(".prose") => Some(Content::Program),
+        "x_history" => Some(SharedContent::History),
+        "attachments" => Some(SharedContent::Attachments),
+        "agents" if rest.ends_with("/memory.md") => Some(SharedContent::Memories),
+        "agents" => Some(SharedContent::Prompts),
+        _ if name.ends_with(".prose") => Some(SharedContent::Program),
         _ => None,
     };
     Some(match content {
@@ -226,8 +230,8 @@ impl Redactor {
     /// If the file cannot be read.
     pub fn file(
         &mut self,
-        shared: &Shared<'_>,
-        file: &File,
+        shared: &SharedRun<'_>,
+        file: &FileToShare,
         values: &BTreeMap<String, u64>,
     ) -> Result<Option<Vec<u8>>, SourceError> {
         self.add_scanned(file.len);
@@ -247,8 +251,8 @@ impl Redactor {
 
     fn plain(
         &mut self,
-        shared: &Shared<'_>,
-        file: &File,
+        shared: &SharedRun<'_>,
+        file: &FileToShare,
         values: &BTreeMap<String, u64>,
     ) -> Result<Option<Vec<u8>>, SourceError> {
         if file.len > LONGEST && !self.raw {
@@ -267,7 +271,7 @@ impl Redactor {
         };
         let of = place_of(file);
         let inside = file.inside.as_str();
-        let place = Place { of, at: inside };
+        let place = TextPlace { of, at: inside };
         let now = match file.kind {
             FileKind::Log => self.log(place, &text),
             _ if inside.ends_with(".jsonl") => self.lines(place, &text),
@@ -303,12 +307,12 @@ impl Redactor {
     }
 
     /// Redacts the file of a binding. The binding's value begins at byte `start`, after a header.
-    fn binding(&mut self, place: Place<'_>, text: &str, start: u64) -> Option<String> {
+    fn binding(&mut self, place: TextPlace<'_>, text: &str, start: u64) -> Option<String> {
         let start = usize::try_from(start).unwrap_or(usize::MAX);
         let (Some(head), Some(value)) = (text.get(..start), text.get(start..)) else {
             return self.text(place, text);
         };
-        if let Err(note) = self.whole(Content::Values, value.len() as u64) {
+        if let Err(note) = self.whole(SharedContent::Values, value.len() as u64) {
             let head = self.text(place, head).unwrap_or_else(|| head.to_owned());
             return Some(format!("{head}{note}\n"));
         }
@@ -328,7 +332,7 @@ impl Redactor {
     }
 
     /// Redacts each line of a JSON Lines file; `None` if nothing is replaced.
-    fn lines(&mut self, place: Place<'_>, text: &str) -> Option<String> {
+    fn lines(&mut self, place: TextPlace<'_>, text: &str) -> Option<String> {
         let mut changed = false;
         let mut out = String::with_capacity(text.len());
         for line in text.split_inclusive('\n') {
@@ -340,7 +344,7 @@ impl Redactor {
     }
 
     /// Redacts the audit log of a run in a folder; `None` if no row changes.
-    fn log(&mut self, place: Place<'_>, text: &str) -> Option<String> {
+    fn log(&mut self, place: TextPlace<'_>, text: &str) -> Option<String> {
         let mut out = String::with_capacity(text.len());
         for line in text.split_inclusive('\n') {
             let body = line.trim_end_matches(['\r', '\n']);
@@ -362,7 +366,7 @@ impl Redactor {
     }
 }
 
-fn place_of(file: &File) -> &'static str {
+fn place_of(file: &FileToShare) -> &'static str {
     match file.kind {
         FileKind::Database => "database",
         FileKind::Text => "files",
@@ -377,7 +381,7 @@ mod tests {
 
     #[test]
     fn each_file_gets_a_path_of_its_own() {
-        let mut taken = Taken::new();
+        let mut taken = TakenPaths::new();
         let paths = ["r/a\\b.md", "r/a_b.md", "r/a_b.md", "r/[x #1]", "r/[x #1]"];
         let paths = paths.map(|path| free_path(path, &mut taken));
         assert_eq!(

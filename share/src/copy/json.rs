@@ -2,7 +2,7 @@
 
 use serde::de::IgnoredAny;
 
-use super::{Place, Redactor};
+use super::{Redactor, TextPlace};
 
 /// The keys whose strings are names of people, in the formats of OpenProse and Prosescope.
 const PEOPLE: [&str; 7] = [
@@ -17,7 +17,7 @@ const PEOPLE: [&str; 7] = [
 
 impl Redactor {
     /// Redacts a text. If the text looks like JSON, each string is unescaped before it is scanned.
-    pub(crate) fn said(&mut self, place: Place<'_>, text: &str) -> Option<String> {
+    pub(crate) fn said(&mut self, place: TextPlace<'_>, text: &str) -> Option<String> {
         match text.trim_start().starts_with(['{', '[']) {
             true => self.parsed(place, text, None),
             false => self.text(place, text),
@@ -26,19 +26,24 @@ impl Redactor {
 
     /// Redacts a text that may be JSON; `None` if nothing is replaced. A string under a key of [`PEOPLE`] is redacted
     /// as a person's name. Numbers and blanks stay as written.
-    pub(crate) fn json(&mut self, place: Place<'_>, text: &str) -> Option<String> {
+    pub(crate) fn json(&mut self, place: TextPlace<'_>, text: &str) -> Option<String> {
         self.json_under("", place, text)
     }
 
     /// Redacts JSON from a column named `key`, such as `allow`: a string without a key of its own is redacted as if
     /// under `key`.
-    pub(crate) fn json_under(&mut self, key: &str, place: Place<'_>, text: &str) -> Option<String> {
+    pub(crate) fn json_under(
+        &mut self,
+        key: &str,
+        place: TextPlace<'_>,
+        text: &str,
+    ) -> Option<String> {
         self.parsed(place, text, Some(key))
     }
 
     /// Redacts a text that may be JSON. Unless `key` is `None`, a string under a key of [`PEOPLE`] is redacted as a
     /// name. A string without a key of its own is redacted as if under `key`, which may be empty.
-    fn parsed(&mut self, place: Place<'_>, text: &str, key: Option<&str>) -> Option<String> {
+    fn parsed(&mut self, place: TextPlace<'_>, text: &str, key: Option<&str>) -> Option<String> {
         if serde_json::from_str::<IgnoredAny>(text).is_err() {
             return self.text(place, text);
         }
@@ -48,7 +53,7 @@ impl Redactor {
         whole.or(strings)
     }
 
-    fn strings(&mut self, place: Place<'_>, text: &str, key: Option<&str>) -> Option<String> {
+    fn strings(&mut self, place: TextPlace<'_>, text: &str, key: Option<&str>) -> Option<String> {
         let mut out = String::new();
         let (mut kept, mut at) = (0, 0);
         let people = key.is_some();
@@ -106,13 +111,13 @@ mod tests {
     use prosescope_redact::Rules;
 
     use super::*;
-    use crate::what::What;
+    use crate::what::ShareWhat;
 
     fn redacted(text: &str) -> Option<String> {
         let mut rules = Rules::new();
         rules.asked("hunter2").expect("a text");
-        let mut redactor = Redactor::new(rules, What::default());
-        redactor.json(Place { of: "p", at: "a" }, text)
+        let mut redactor = Redactor::new(rules, ShareWhat::default());
+        redactor.json(TextPlace { of: "p", at: "a" }, text)
     }
 
     #[test]

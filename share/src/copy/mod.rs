@@ -15,12 +15,12 @@ use prosescope_core::model::GateStatus;
 use prosescope_core::pages::session::Session;
 use prosescope_core::pages::view::{LeftOutOfShare, LogSealedAnew, SecretFound, SecretsReplaced};
 use prosescope_core::read::gate::audit::verify;
-use prosescope_redact::{Exact, Hit, Kind, Names, Rules, replace, surroundings};
+use prosescope_redact::{Exact, Hit, RuleKind, Rules, SecretNames, replace, surroundings};
 
-use crate::what::{Content, What};
+use crate::what::{ShareWhat, SharedContent};
 
-pub use files::{File, FileKind, Shared, Taken, files_of, values_of};
-pub use rows::Rows;
+pub use files::{FileKind, FileToShare, SharedRun, TakenPaths, files_of, values_of};
+pub use rows::RowRedaction;
 
 /// The largest number of hits that are listed; further hits are only counted.
 const LISTED: usize = 10_000;
@@ -31,7 +31,7 @@ const AROUND: usize = 30;
 
 /// The place of a text in the run.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place<'a> {
+pub(crate) struct TextPlace<'a> {
     /// The kind of place: a column such as `bindings.value`, or a kind of file such as `memories`.
     pub(crate) of: &'a str,
     /// The row or file with the text.
@@ -41,8 +41,8 @@ pub(crate) struct Place<'a> {
 /// Replaces secrets and personal data, and counts the replacements.
 pub struct Redactor {
     rules: Rules,
-    names: Names,
-    what: What,
+    names: SecretNames,
+    what: ShareWhat,
     /// Whether the redactor replaces nothing and only reports.
     raw: bool,
     /// The names of people that the redactor keeps everywhere.
@@ -70,10 +70,10 @@ const NOBODY: [&str; 6] = ["user", "any", "anyone", "system", "cli", "owner"];
 
 impl Redactor {
     /// Creates a redactor with these rules.
-    pub fn new(rules: Rules, what: What) -> Redactor {
+    pub fn new(rules: Rules, what: ShareWhat) -> Redactor {
         Redactor {
             rules,
-            names: Names::new(),
+            names: SecretNames::new(),
             what,
             raw: false,
             stay: BTreeSet::new(),
@@ -104,7 +104,7 @@ impl Redactor {
 
     /// Creates a redactor that replaces nothing and only reports its hits.
     pub fn raw(rules: Rules) -> Redactor {
-        let what = What {
+        let what = ShareWhat {
             without: BTreeSet::new(),
             max_value: None,
             people: true,
@@ -178,7 +178,7 @@ impl Redactor {
     }
 
     /// Returns the names of the replaced secrets, such as `github-token #1`.
-    pub fn names(&self) -> &Names {
+    pub fn names(&self) -> &SecretNames {
         &self.names
     }
 
@@ -218,7 +218,7 @@ impl Redactor {
     }
 
     /// Checks that a text of this kind and length may be shared; the error is the note that replaces the text.
-    fn whole(&mut self, content: Content, bytes: u64) -> Result<(), String> {
+    fn whole(&mut self, content: SharedContent, bytes: u64) -> Result<(), String> {
         if !self.what.has(content) {
             self.leave_out(content.word(), bytes);
             return Err(format!(
@@ -235,13 +235,13 @@ impl Redactor {
     }
 
     /// Returns the redacted text; `None` if nothing is replaced.
-    pub(crate) fn text(&mut self, place: Place<'_>, text: &str) -> Option<String> {
+    pub(crate) fn text(&mut self, place: TextPlace<'_>, text: &str) -> Option<String> {
         let hits = self.rules.scan(text, &mut self.names);
         self.replaced(place, text, &hits)
     }
 
     /// Redacts a value; its name, such as `DB_PASSWORD`, can mark the value as a secret.
-    fn named(&mut self, place: Place<'_>, name: &str, text: &str) -> Option<String> {
+    fn named(&mut self, place: TextPlace<'_>, name: &str, text: &str) -> Option<String> {
         if !prosescope_redact::names_secret(name) || text.len() as u64 > LONG || text.contains('\n')
         {
             return self.said(place, text);
@@ -256,7 +256,7 @@ impl Redactor {
         self.replaced(place, text, &hits)
     }
 
-    fn replaced(&mut self, place: Place<'_>, text: &str, hits: &[Hit]) -> Option<String> {
+    fn replaced(&mut self, place: TextPlace<'_>, text: &str, hits: &[Hit]) -> Option<String> {
         for (index, hit) in hits.iter().enumerate() {
             // A hit of an exact value or a pattern is reported under the rule that first found the secret: the name
             // `github-token #1` gives `github-token`. Texts and patterns that the user gave are all reported as
@@ -299,14 +299,14 @@ impl Redactor {
     }
 
     /// Redacts a text that consists of a person's name.
-    pub(crate) fn person(&mut self, place: Place<'_>, name: &str) -> Option<String> {
+    pub(crate) fn person(&mut self, place: TextPlace<'_>, name: &str) -> Option<String> {
         let stays = self.what.people || self.is_nobody(name);
         if stays || self.raw {
             return self.text(place, name);
         }
         let key = (
             "person".to_owned(),
-            Kind::Personal.name(),
+            RuleKind::Personal.name(),
             place.of.to_owned(),
         );
         *self.replaced.entry(key).or_default() += 1;

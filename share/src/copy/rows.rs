@@ -1,38 +1,38 @@
 //! Decides for each column of a database how its texts are redacted.
 
-use prosescope_core::model::database::{Found, Value};
+use prosescope_core::model::database::{FoundTable, Value};
 use prosescope_core::read::gate::chain;
 use prosescope_core::read::sqlite::{Cells, Rebuild};
 use serde_json::Map;
 
-use super::{Place, Redactor};
-use crate::what::Content;
+use super::{Redactor, TextPlace};
+use crate::what::SharedContent;
 
 /// Redacts the rows of a database one by one.
-pub struct Rows<'a> {
+pub struct RowRedaction<'a> {
     redactor: &'a mut Redactor,
     /// The number of the row in its table, from 1.
     nth: u64,
     table: String,
     /// The columns of the current table, taken from the table's first row.
-    columns: Vec<Known>,
+    columns: Vec<TableColumn>,
 }
 
 /// A column of the current table.
-struct Known {
+struct TableColumn {
     name: String,
     /// The column's name in reports, such as `bindings.value`.
     of: String,
-    column: Column,
+    column: ColumnRedaction,
 }
 
 /// The way in which the text of a column is redacted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Column {
+enum ColumnRedaction {
     /// Text that may be JSON.
     Text,
     /// Text that the user can leave out as a whole.
-    Content(Content),
+    Content(SharedContent),
     /// Names of people.
     People,
     /// A list of the people who may decide a gate.
@@ -41,13 +41,13 @@ enum Column {
     Hashed,
 }
 
-fn column(table: &str, column: &str) -> Column {
-    use Column::{Allow, Content as Of, Hashed, People, Text};
+fn column(table: &str, column: &str) -> ColumnRedaction {
+    use ColumnRedaction::{Allow, Content as Of, Hashed, People, Text};
     match (table, column) {
-        ("run", "program_source") => Of(Content::Program),
-        ("bindings", "value") | ("agent_segments", "summary") => Of(Content::Values),
-        ("agent_segments", "prompt") => Of(Content::Prompts),
-        ("agents", "memory") => Of(Content::Memories),
+        ("run", "program_source") => Of(SharedContent::Program),
+        ("bindings", "value") | ("agent_segments", "summary") => Of(SharedContent::Values),
+        ("agent_segments", "prompt") => Of(SharedContent::Prompts),
+        ("agents", "memory") => Of(SharedContent::Memories),
         ("gates", "prompt" | "on_reject") => Hashed,
         ("gates", "resolved_by") => People,
         ("gates", "allow") => Allow,
@@ -55,10 +55,10 @@ fn column(table: &str, column: &str) -> Column {
     }
 }
 
-impl<'a> Rows<'a> {
+impl<'a> RowRedaction<'a> {
     /// Creates a redactor of rows.
-    pub fn new(redactor: &'a mut Redactor) -> Rows<'a> {
-        Rows {
+    pub fn new(redactor: &'a mut Redactor) -> RowRedaction<'a> {
+        RowRedaction {
             redactor,
             nth: 0,
             table: String::new(),
@@ -82,7 +82,8 @@ impl<'a> Rows<'a> {
             row.insert(name.clone(), chain::cell(value));
         }
         let of = "gate_audit_log";
-        self.redactor.log_row(Place { of, at }, &mut row, changed);
+        self.redactor
+            .log_row(TextPlace { of, at }, &mut row, changed);
         for (name, value) in cells.iter_mut() {
             if let (Value::Text(_), Some(serde_json::Value::String(now))) = (&*value, row.get(name))
             {
@@ -101,13 +102,13 @@ impl<'a> Rows<'a> {
     ) -> Option<Value<'static>> {
         let bytes = value.bytes();
         let known = self.columns.get(column).filter(|_| !bytes.is_empty())?;
-        let place = Place { of: &known.of, at };
+        let place = TextPlace { of: &known.of, at };
         let len = bytes.len() as u64;
         let content = match known.column {
-            Column::Content(content) => content,
-            _ => Content::Values,
+            ColumnRedaction::Content(content) => content,
+            _ => SharedContent::Values,
         };
-        if (matches!(known.column, Column::Content(_)) || len > super::LONG)
+        if (matches!(known.column, ColumnRedaction::Content(_)) || len > super::LONG)
             && let Err(note) = self.redactor.whole(content, len)
         {
             return Some(Value::text(&note));
@@ -123,21 +124,23 @@ impl<'a> Rows<'a> {
             )));
         };
         let now = match known.column {
-            Column::People => self.redactor.person(place, text),
-            Column::Content(_) => match of_name {
+            ColumnRedaction::People => self.redactor.person(place, text),
+            ColumnRedaction::Content(_) => match of_name {
                 Some(of_name) => self.redactor.named(place, of_name, text),
                 None => self.redactor.said(place, text),
             },
-            Column::Hashed => {
+            ColumnRedaction::Hashed => {
                 let now = self.redactor.said(place, text);
                 if let Some(now) = &now {
                     self.redactor.sealed.hashed(text, now);
                 }
                 now
             }
-            Column::Allow => self.redactor.json_under("allow", place, text),
-            Column::Text if text.starts_with(['{', '[']) => self.redactor.json(place, text),
-            Column::Text => self.redactor.named(place, &known.name, text),
+            ColumnRedaction::Allow => self.redactor.json_under("allow", place, text),
+            ColumnRedaction::Text if text.starts_with(['{', '[']) => {
+                self.redactor.json(place, text)
+            }
+            ColumnRedaction::Text => self.redactor.named(place, &known.name, text),
         }?;
         Some(match value {
             Value::Blob(_) => Value::Blob(now.into_bytes().into()),
@@ -146,8 +149,8 @@ impl<'a> Rows<'a> {
     }
 }
 
-impl Rebuild for Rows<'_> {
-    fn table(&mut self, table: &Found) -> bool {
+impl Rebuild for RowRedaction<'_> {
+    fn table(&mut self, table: &FoundTable) -> bool {
         self.nth = 0;
         self.columns.clear();
         self.table = table.info.name.to_ascii_lowercase();
@@ -164,20 +167,20 @@ impl Rebuild for Rows<'_> {
         !self.table.starts_with("sqlite_")
     }
 
-    fn row(&mut self, _: &Found, cells: &mut Cells) -> bool {
+    fn row(&mut self, _: &FoundTable, cells: &mut Cells) -> bool {
         self.nth += 1;
         let bytes = cells.iter().map(|(_, value)| value.bytes().len() as u64);
         self.redactor.add_scanned(bytes.sum());
         if self.columns.is_empty() {
             let table = &self.table;
-            let columns = cells.iter().map(|(name, _)| Known::of(table, name));
+            let columns = cells.iter().map(|(name, _)| TableColumn::of(table, name));
             self.columns = columns.collect();
         }
         let is_history = self.table.ends_with("_history") && self.table.starts_with("x_");
-        if is_history && !self.redactor.what.has(Content::History) {
+        if is_history && !self.redactor.what.has(SharedContent::History) {
             let bytes = cells.iter().map(|(_, value)| value.bytes().len() as u64);
             self.redactor
-                .leave_out(Content::History.word(), bytes.sum());
+                .leave_out(SharedContent::History.word(), bytes.sum());
             return false;
         }
         let text = |wanted: &str| {
@@ -206,10 +209,10 @@ impl Rebuild for Rows<'_> {
     }
 }
 
-impl Known {
-    fn of(table: &str, name: &str) -> Known {
+impl TableColumn {
+    fn of(table: &str, name: &str) -> TableColumn {
         let name = name.to_ascii_lowercase();
-        Known {
+        TableColumn {
             of: format!("{table}.{name}"),
             column: column(table, &name),
             name,

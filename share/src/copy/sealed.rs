@@ -8,12 +8,12 @@ use prosescope_core::read::gate::chain::{Chain, seal, with_chain};
 use prosescope_core::read::gate::prompt_hash;
 use serde_json::{Map, Value};
 
-use super::{Place, Redactor};
+use super::{Redactor, TextPlace};
 
 /// The audit logs of a copy in progress.
 #[derive(Default)]
 pub(super) struct Seals {
-    logs: BTreeMap<String, Log>,
+    logs: BTreeMap<String, AuditLog>,
     /// The hash of each changed long text, mapped to the hash of the text in the copy.
     hashes: BTreeMap<String, String>,
     /// The ids of the runs whose logs are inconsistent in the original. These logs keep their links.
@@ -22,7 +22,7 @@ pub(super) struct Seals {
 
 /// The audit log of a run.
 #[derive(Default)]
-struct Log {
+struct AuditLog {
     /// The run's id in the copy.
     run: String,
     /// The link of the last row in the copy.
@@ -87,7 +87,7 @@ pub(super) type LogRow = Map<String, Value>;
 impl Redactor {
     /// Redacts a row of the log. A sealed row gets a new link if the row or an earlier row changed. `changed` is true
     /// if a cell of the row was already redacted.
-    pub(super) fn log_row(&mut self, place: Place<'_>, row: &mut LogRow, mut changed: bool) {
+    pub(super) fn log_row(&mut self, place: TextPlace<'_>, row: &mut LogRow, mut changed: bool) {
         let run = row.get("run_id").and_then(Value::as_str);
         let run = run.unwrap_or_default().to_owned();
         changed |= self.columns(place, row);
@@ -143,7 +143,7 @@ impl Redactor {
     }
 
     /// Redacts all columns except the metadata; returns whether one changed.
-    fn columns(&mut self, place: Place<'_>, row: &mut LogRow) -> bool {
+    fn columns(&mut self, place: TextPlace<'_>, row: &mut LogRow) -> bool {
         let mut changed = false;
         for (column, mut value) in std::mem::take(row) {
             let now = match (&value, column.as_str()) {
@@ -167,7 +167,7 @@ impl Redactor {
         changed
     }
 
-    fn metadata(&mut self, place: Place<'_>, mut metadata: LogRow) -> Rest {
+    fn metadata(&mut self, place: TextPlace<'_>, mut metadata: LogRow) -> RedactedMeta {
         let mut changed = self.sealed.rehash(metadata.get_mut("prompt_hash"));
         let columns = metadata.get_mut("columns");
         changed |= self
@@ -175,7 +175,7 @@ impl Redactor {
             .rehash(columns.and_then(|columns| columns.get_mut("on_reject")));
         let text = Value::Object(metadata).to_string();
         let now = self.json(place, &text);
-        Rest {
+        RedactedMeta {
             changed: changed | now.is_some(),
             text: now.unwrap_or(text),
         }
@@ -183,7 +183,7 @@ impl Redactor {
 }
 
 /// The metadata of a row without the link, after redaction.
-struct Rest {
+struct RedactedMeta {
     text: String,
     changed: bool,
 }

@@ -21,8 +21,8 @@ pub(crate) fn io(path: &Path, what: &str, cause: &io::Error) -> Fault {
     }
 }
 
-/// Returns the fault for an unreadable file of a run's folder. If a folder of the path is a link, the linked contents do
-/// not belong to the run.
+/// Returns the fault for an unreadable file of a run's folder. If a folder of the path is a link, the linked contents
+/// do not belong to the run.
 pub(super) fn unread(path: &Path, cause: &io::Error) -> Fault {
     match cause.kind() {
         ErrorKind::NotADirectory => io(path, "is not read", cause)

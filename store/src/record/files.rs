@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
-use prosescope_core::record::{AttachmentFile, Content, Fault, FaultKind};
+use prosescope_core::record::{AttachmentFile, Fault, FaultKind, ValueBytes};
 
 use super::fault;
 use super::lock::RunLock;
@@ -33,15 +33,15 @@ impl<'a> Attachments<'a> {
             .map_err(|cause| fault::io(&self.dir.shown(path), "cannot be written", &cause))
     }
 
-    fn write(&mut self, path: &str, content: &Content) -> io::Result<()> {
+    fn write(&mut self, path: &str, content: &ValueBytes) -> io::Result<()> {
         let (folder, _) = path.rsplit_once('/').unwrap_or_default();
         let folder = self.dir.make_dir(folder)?;
         if self.made.is_empty() {
             sweep_below(&folder)?;
         }
         let aside = match content {
-            Content::Held(bytes) => aside(self.dir, "attachment", bytes)?,
-            Content::Staged(staged) => self.copy(staged.len)?,
+            ValueBytes::Held(bytes) => aside(self.dir, "attachment", bytes)?,
+            ValueBytes::Staged(staged) => self.copy(staged.len)?,
         };
         if let Err(cause) = place_new(self.dir, &aside, path) {
             let _ = self.dir.remove(&aside);
@@ -129,10 +129,10 @@ fn fresh_name(root: &Dir, slot: &str) -> io::Result<String> {
 }
 
 /// The error of the last sync, if the change was made but may not survive a power failure.
-pub(crate) type Settled = Option<io::Error>;
+pub(crate) type SyncFault = Option<io::Error>;
 
 /// Returns a fault for a change that may not survive a power failure.
-pub(crate) fn unsure(settled: Settled) -> Option<Fault> {
+pub(crate) fn unsure(settled: SyncFault) -> Option<Fault> {
     let cause = settled?;
     let message = format!("the system did not confirm that the change is on disk: {cause}");
     Some(
@@ -142,14 +142,14 @@ pub(crate) fn unsure(settled: Settled) -> Option<Fault> {
 }
 
 /// Replaces a file atomically. An error means that the new file is not in place.
-pub(crate) fn replace(root: &Dir, path: &str, bytes: &[u8]) -> io::Result<Settled> {
+pub(crate) fn replace(root: &Dir, path: &str, bytes: &[u8]) -> io::Result<SyncFault> {
     let (folder, _) = path.rsplit_once('/').unwrap_or_default();
     root.make_dir(folder)?;
     place(root, &aside(root, "file", bytes)?, path)
 }
 
 /// Renames a temporary file to its final name.
-pub(crate) fn place(root: &Dir, aside: &str, path: &str) -> io::Result<Settled> {
+pub(crate) fn place(root: &Dir, aside: &str, path: &str) -> io::Result<SyncFault> {
     if let Err(cause) = root.rename(aside, path) {
         let _ = root.remove(aside);
         return Err(cause);
@@ -169,7 +169,7 @@ pub(crate) fn append(root: &Dir, path: &str, at: u64, bytes: &[u8]) -> io::Resul
 
 /// Appends to a log that has `at` bytes of complete lines, and removes a half-written line after them. An error means
 /// that the complete lines are unchanged and nothing was added.
-pub(crate) fn extend(root: &Dir, path: &str, at: u64, bytes: &[u8]) -> io::Result<Settled> {
+pub(crate) fn extend(root: &Dir, path: &str, at: u64, bytes: &[u8]) -> io::Result<SyncFault> {
     let (folder, _) = path.rsplit_once('/').unwrap_or_default();
     let folder = root.make_dir(folder)?;
     let (mut file, new) = match root.writable(path)? {

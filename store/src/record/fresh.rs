@@ -7,7 +7,7 @@ use prosescope_core::pages::upkeep::clean::UNFINISHED;
 use prosescope_core::record::{Fault, WriteError};
 
 use super::fault;
-use super::files::{Settled, put, unsure};
+use super::files::{SyncFault, put, unsure};
 use crate::dir::Dir;
 
 /// Splits the path of a new folder: returns its parent folder, created if missing, and the new folder's name.
@@ -59,7 +59,7 @@ pub(crate) fn new_folder<E>(
     above: &Dir,
     name: &str,
     fill: impl FnOnce(&Dir) -> Result<(), E>,
-) -> Result<Settled, Failure<E>> {
+) -> Result<SyncFault, Failure<E>> {
     let (aside, dir) = unfinished(above).map_err(Failure::Making)?;
     let filled = fill(&dir)
         .map_err(Failure::Filling)

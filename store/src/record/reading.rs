@@ -35,7 +35,7 @@ impl Reading {
         run_id: Option<&str>,
         written: Option<&Arc<File>>,
     ) -> Result<Reading, Fault> {
-        let held = Held {
+        let held = HeldFolder {
             disk: Disk::held(dir),
             dir: dir.clone(),
             written: written.map(|file| (place.to_owned(), Arc::clone(file))),
@@ -96,7 +96,7 @@ fn unread(dir: &Dir, place: &str, error: &OpenError) -> Fault {
 
 /// A folder that is held open. Its database is opened beneath the folder's descriptor, so that a command reads the file
 /// that it writes, even if the folder is renamed meanwhile.
-struct Held {
+struct HeldFolder {
     disk: Disk,
     dir: Dir,
     /// The database in which the command records, by name. Closing any descriptor of a file drops all locks that the
@@ -104,7 +104,7 @@ struct Held {
     written: Option<(String, Arc<File>)>,
 }
 
-impl Source for Held {
+impl Source for HeldFolder {
     fn label(&self) -> String {
         self.disk.label()
     }

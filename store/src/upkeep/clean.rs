@@ -3,17 +3,17 @@ use std::io;
 use std::path::Path;
 
 use cap_std::fs::Metadata;
-use prosescope_core::pages::upkeep::clean::{Entry, EntryKind, TRASH};
+use prosescope_core::pages::upkeep::clean::{EntryKind, RunsEntry, TRASH};
 use prosescope_core::record::{Fault, FaultKind};
 
 use crate::dir::{self, Dir};
 use crate::record::{LOCK, fault, lock};
 
-/// Returns the entries of `.prose/runs`, sorted by name. [`Entry::run`] is left empty; the caller sets it for runs.
+/// Returns the entries of `.prose/runs`, sorted by name. [`RunsEntry::run`] is left empty; the caller sets it for runs.
 ///
 /// # Errors
 /// A [`Fault`] if the folder cannot be listed or is a link.
-pub fn run_entries(prose: &Path) -> Result<Vec<Entry>, Fault> {
+pub fn run_entries(prose: &Path) -> Result<Vec<RunsEntry>, Fault> {
     let Some(runs) = runs(prose)? else {
         return Ok(Vec::new());
     };
@@ -33,7 +33,7 @@ pub fn run_entries(prose: &Path) -> Result<Vec<Entry>, Fault> {
 /// A [`Fault`] if the entry is not a folder, if it changed since it was listed, or if the system refuses. In these
 /// cases nothing was removed, unless the message says otherwise. If the folder was renamed but some of its files cannot
 /// be removed, the fault is returned in `Ok`; a later clean-up removes these files.
-pub fn remove_run(prose: &Path, entry: &Entry) -> Result<Option<Fault>, Fault> {
+pub fn remove_run(prose: &Path, entry: &RunsEntry) -> Result<Option<Fault>, Fault> {
     plain(&entry.name)?;
     let shown = prose.join("runs").join(&entry.name);
     let kept = |why: &str| Fault::new(FaultKind::Io, format!("{} {why}: kept", shown.display()));
@@ -170,7 +170,7 @@ pub(super) fn free(dir: &Dir, name: &str) -> io::Result<String> {
 
 /// Returns an entry with its kind, and with the number and total size of its files. A link counts as one file, without
 /// its target. Returns `None` if the entry was removed.
-fn look(runs: &Dir, name: &str) -> Result<Option<Entry>, Fault> {
+fn look(runs: &Dir, name: &str) -> Result<Option<RunsEntry>, Fault> {
     let wrong = |cause: io::Error| fault::io(&runs.shown(name), "cannot be looked at", &cause);
     let Some(meta) = runs.look(name).map_err(wrong)? else {
         return Ok(None);
@@ -185,7 +185,7 @@ fn look(runs: &Dir, name: &str) -> Result<Option<Entry>, Fault> {
     {
         return sum(name, kind, &dir).map(Some).map_err(wrong);
     }
-    Ok(Some(Entry {
+    Ok(Some(RunsEntry {
         name: name.to_owned(),
         kind,
         bytes: meta.len(),
@@ -196,11 +196,11 @@ fn look(runs: &Dir, name: &str) -> Result<Option<Entry>, Fault> {
 }
 
 /// Returns an entry with the number, total size and latest change of the files below a folder.
-fn sum(name: &str, kind: EntryKind, dir: &Dir) -> io::Result<Entry> {
-    let mut entry = Entry {
+fn sum(name: &str, kind: EntryKind, dir: &Dir) -> io::Result<RunsEntry> {
+    let mut entry = RunsEntry {
         name: name.to_owned(),
         kind,
-        ..Entry::default()
+        ..RunsEntry::default()
     };
     dir.walk(&mut |depth: usize, name: &OsStr, meta: &Metadata| {
         if meta.is_dir() || (depth == 1 && name == LOCK) {
@@ -247,7 +247,7 @@ mod tests {
         dir
     }
 
-    fn entry(prose: &Path, name: &str) -> Entry {
+    fn entry(prose: &Path, name: &str) -> RunsEntry {
         let entries = run_entries(prose).unwrap();
         entries.into_iter().find(|e| e.name == name).unwrap()
     }
@@ -333,9 +333,9 @@ mod tests {
         let dir = prose();
         let prose = dir.path().join(".prose");
         for name in ["", ".", "..", "../agents", "r1/agents"] {
-            let entry = Entry {
+            let entry = RunsEntry {
                 name: name.to_owned(),
-                ..Entry::default()
+                ..RunsEntry::default()
             };
             assert!(remove_run(&prose, &entry).is_err(), "{name:?}");
         }

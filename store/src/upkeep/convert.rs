@@ -9,7 +9,7 @@ use std::time::SystemTime;
 
 use prosescope_core::model::source::Source;
 use prosescope_core::model::time::Stamp;
-use prosescope_core::pages::session::{Left, Session, weight};
+use prosescope_core::pages::session::{CopyLoss, Session, weight};
 use prosescope_core::record::render::state_md::with_head;
 use prosescope_core::record::{Change, Fault, FaultKind, RunStore, Style, WriteError, at_text};
 
@@ -24,7 +24,7 @@ use crate::record::{
 /// The input of [`convert`].
 pub struct Conversion<'a> {
     /// The place of the original run.
-    pub origin: Origin<'a>,
+    pub origin: OriginalRun<'a>,
     /// The run, opened without the agents of its project or user.
     pub session: &'a Session,
     /// Whether the new run is a folder; otherwise a database.
@@ -34,7 +34,7 @@ pub struct Conversion<'a> {
 }
 
 /// The place of the original run.
-pub enum Origin<'a> {
+pub enum OriginalRun<'a> {
     /// On disk.
     Disk {
         /// The disk with the run's files.
@@ -57,12 +57,12 @@ pub enum Origin<'a> {
 pub fn convert(
     conversion: &Conversion<'_>,
     to: &Path,
-) -> Result<(Vec<Left>, Option<Fault>), Fault> {
+) -> Result<(Vec<CopyLoss>, Option<Fault>), Fault> {
     made(conversion, to).map_err(|fault| match fault.kind {
         FaultKind::Full => {
             fault.hint("make room, and convert the run again: the original is unchanged")
         }
-        _ if fault.hint.is_empty() && matches!(conversion.origin, Origin::Server(_)) => {
+        _ if fault.hint.is_empty() && matches!(conversion.origin, OriginalRun::Server(_)) => {
             fault.hint("check that the server runs, and copy the run again: no copy was made")
         }
         _ => fault,
@@ -70,7 +70,7 @@ pub fn convert(
 }
 
 /// Writes the converted run to `to`; [`convert`] adds advice to faults that lack it.
-fn made(conversion: &Conversion<'_>, to: &Path) -> Result<(Vec<Left>, Option<Fault>), Fault> {
+fn made(conversion: &Conversion<'_>, to: &Path) -> Result<(Vec<CopyLoss>, Option<Fault>), Fault> {
     let mut left = Vec::new();
     let before = conversion.look()?;
     let late_fault = new_folder(to, |dir| {
@@ -111,13 +111,13 @@ fn written_to() -> Fault {
 
 /// A snapshot for detecting writes to the run.
 #[derive(PartialEq)]
-enum Look {
-    Files(Files),
+enum WriteSnapshot {
+    Files(FileStates),
     Server(String),
 }
 
 /// Files with their lengths and times.
-type Files = BTreeMap<PathBuf, (u64, Option<SystemTime>)>;
+type FileStates = BTreeMap<PathBuf, (u64, Option<SystemTime>)>;
 
 impl Conversion<'_> {
     fn root(&self) -> &str {
@@ -126,27 +126,31 @@ impl Conversion<'_> {
 
     fn with_files(&self) -> bool {
         match self.origin {
-            Origin::Disk { with_files, .. } => with_files,
-            Origin::Server(_) => true,
+            OriginalRun::Disk { with_files, .. } => with_files,
+            OriginalRun::Server(_) => true,
         }
     }
 
     /// Takes a new snapshot of the same run, for comparison.
-    fn again(&self) -> Result<Look, Fault> {
+    fn again(&self) -> Result<WriteSnapshot, Fault> {
         match self.origin {
-            Origin::Disk {
+            OriginalRun::Disk {
                 disk,
                 database,
                 with_files,
-            } => Ok(Look::Files(self.files(disk, database, with_files)?)),
-            Origin::Server(written) => Ok(Look::Server(written()?)),
+            } => Ok(WriteSnapshot::Files(
+                self.files(disk, database, with_files)?,
+            )),
+            OriginalRun::Server(written) => Ok(WriteSnapshot::Server(written()?)),
         }
     }
 
     /// Takes the first snapshot, and checks that the run can be converted.
-    fn look(&self) -> Result<Look, Fault> {
+    fn look(&self) -> Result<WriteSnapshot, Fault> {
         let look = self.again()?;
-        if let (Look::Files(now), Origin::Disk { disk, database, .. }) = (&look, &self.origin) {
+        if let (WriteSnapshot::Files(now), OriginalRun::Disk { disk, database, .. }) =
+            (&look, &self.origin)
+        {
             self.unchanged(disk, now)?;
             self.finished(disk, *database)?;
         }
@@ -154,7 +158,12 @@ impl Conversion<'_> {
     }
 
     /// Returns the run's files with their present lengths and times.
-    fn files(&self, disk: &Disk, database: Option<&str>, with_files: bool) -> Result<Files, Fault> {
+    fn files(
+        &self,
+        disk: &Disk,
+        database: Option<&str>,
+        with_files: bool,
+    ) -> Result<FileStates, Fault> {
         let listed: Vec<PathBuf> = match (with_files, database) {
             (false, Some(database)) => ["", "-wal", "-journal"]
                 .iter()
@@ -185,7 +194,7 @@ impl Conversion<'_> {
     }
 
     /// Checks that the files have the same length as when the run was opened.
-    fn unchanged(&self, disk: &Disk, now: &Files) -> Result<(), Fault> {
+    fn unchanged(&self, disk: &Disk, now: &FileStates) -> Result<(), Fault> {
         let listed = disk.below(self.root()).iter();
         let same = listed
             .filter_map(|file| Some((now.get(&disk.path_of(&file.path))?, file)))
@@ -258,7 +267,7 @@ impl Conversion<'_> {
         }
     }
 
-    fn carry(&self, dir: &Dir) -> Result<Vec<Left>, Fault> {
+    fn carry(&self, dir: &Dir) -> Result<Vec<CopyLoss>, Fault> {
         let mut store: Box<dyn RunStore> = if self.to_folder {
             Box::new(FolderStore::of(dir.clone())?)
         } else {
@@ -300,20 +309,20 @@ impl Conversion<'_> {
         for (path, to) in files {
             let from = format!("{}{path}", self.root());
             let uncopied = |cause: std::io::Error| match self.origin {
-                Origin::Disk { disk, .. } => {
+                OriginalRun::Disk { disk, .. } => {
                     fault::io(&disk.path_of(&from), "cannot be copied", &cause)
                 }
-                Origin::Server(_) => {
+                OriginalRun::Server(_) => {
                     Fault::new(FaultKind::Io, format!("{from} cannot be copied: {cause}"))
                 }
             };
             match self.origin {
-                Origin::Disk { disk, .. } => {
+                OriginalRun::Disk { disk, .. } => {
                     let copied = disk.open_file(&from).and_then(|file| copy(file, dir, to));
                     copied.map_err(uncopied)?;
                     (self.moved)(disk.file(&from).map_or(0, |file| file.len));
                 }
-                Origin::Server(_) => {
+                OriginalRun::Server(_) => {
                     let file = OfSource::of(self.session.source().as_ref(), &from, self.moved);
                     let mut file = BufReader::with_capacity(PIECE, file);
                     let (folder, _) = to.rsplit_once('/').unwrap_or_default();
@@ -328,7 +337,7 @@ impl Conversion<'_> {
     }
 
     /// Reads the new run, and returns the differences from the original.
-    fn compare(&self, dir: &Dir, said: &[Left]) -> Result<Vec<Left>, Fault> {
+    fn compare(&self, dir: &Dir, said: &[CopyLoss]) -> Result<Vec<CopyLoss>, Fault> {
         Ok(self.session.other_than(&session(dir)?, said))
     }
 }

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use prosescope_core::model::TableInfo;
 use prosescope_core::model::source::{Source, SourceError};
 use prosescope_core::pages::repair::copy_repaired;
-use prosescope_core::pages::repair::{Done, Repair, stale_state_file, superseded_files};
+use prosescope_core::pages::repair::{MadeRepair, Repair, stale_state_file, superseded_files};
 use prosescope_core::pages::session::{Options, Session};
 use prosescope_core::read::sqlite::{Guard, guard};
 use prosescope_core::record::{Fault, FaultKind};
@@ -21,7 +21,7 @@ use crate::dir::{Dir, write_new};
 use crate::record::{Failure, create, fault, place, unsure};
 
 /// The source of a repaired copy.
-pub struct Damaged<'a> {
+pub struct DamagedRun<'a> {
     /// The disk with the run's files.
     pub disk: &'a Disk,
     /// The run's folder on the disk, ending in `/`, or empty.
@@ -42,9 +42,9 @@ pub struct Damaged<'a> {
 /// # Errors
 /// A [`Fault`] if the folder was not created; no part of it is left.
 pub fn write_repaired(
-    damaged: &Damaged<'_>,
+    damaged: &DamagedRun<'_>,
     to: &Path,
-) -> Result<(Vec<Done>, Option<Fault>), Fault> {
+) -> Result<(Vec<MadeRepair>, Option<Fault>), Fault> {
     let mut done = Vec::new();
     let late_fault = new_folder(to, |dir| {
         if damaged.with_files {
@@ -76,11 +76,11 @@ pub(super) fn session(dir: &Dir) -> Result<Session, Fault> {
 }
 
 /// Moves the replaced files of bindings to `x_history/`.
-fn files(dir: &Dir) -> Result<Vec<Done>, Fault> {
+fn files(dir: &Dir) -> Result<Vec<MadeRepair>, Fault> {
     let mut done = Vec::new();
     for path in superseded_files(session(dir)?.run()) {
         aside(dir, &path)?;
-        done.push(Done {
+        done.push(MadeRepair {
             rule: "duplicate-binding".to_owned(),
             did: format!("moved {path}, which another file replaced, to x_history"),
             count: 1,
@@ -107,7 +107,7 @@ fn aside(dir: &Dir, path: &str) -> Result<(), Fault> {
 }
 
 /// Renders the state file again, if the rows or the files contradict it.
-fn state_file(dir: &Dir) -> Result<Option<Done>, Fault> {
+fn state_file(dir: &Dir) -> Result<Option<MadeRepair>, Fault> {
     let Some(stale) = stale_state_file(&session(dir)?) else {
         return Ok(None);
     };
@@ -116,7 +116,7 @@ fn state_file(dir: &Dir) -> Result<Option<Done>, Fault> {
     write_new(dir, &path, &mut stale.text.as_bytes())
         .map_err(|cause| fault::io(&dir.shown(&path), "cannot be written", &cause))?;
     let rules = stale.rules.join(", ");
-    Ok(Some(Done {
+    Ok(Some(MadeRepair {
         rule: rules,
         did: format!(
             "wrote {path} again from the run's other records; the old file is in x_history"
@@ -180,14 +180,14 @@ fn copy_files(disk: &Disk, root: &str, database: Option<&str>, dir: &Dir) -> Res
     Ok(())
 }
 
-fn database(damaged: &Damaged<'_>, path: &str, to: &Dir) -> Result<Vec<Done>, Fault> {
+fn database(damaged: &DamagedRun<'_>, path: &str, to: &Dir) -> Result<Vec<MadeRepair>, Fault> {
     let from = open(damaged, path)?;
     let conn = create(to, "state.db")?;
     copy_repaired(&from, &conn, damaged.tables, damaged.repair)
         .map_err(|error| fault::sqlite(&to.shown("state.db"), &error))
 }
 
-fn open(damaged: &Damaged<'_>, path: &str) -> Result<Connection, Fault> {
+fn open(damaged: &DamagedRun<'_>, path: &str) -> Result<Connection, Fault> {
     let unreadable = |message: String| Fault::new(FaultKind::Damaged, message);
     let mut from = damaged.disk.connection(path).map_err(|error| match error {
         SourceError::Database {

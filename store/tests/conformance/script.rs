@@ -6,9 +6,9 @@ use std::fmt::Debug;
 
 use prosescope_core::model::{AgentScope, RunStatus};
 use prosescope_core::record::{
-    AddImport, AddSegment, At, Begin, Content, CreateGate, Decision, End, ExpireGates, Fail,
-    Finish, Insist, LARGE, Put, Record, Remember, Reopen, ResolveGate, Retry, Round, RunStore,
-    Skip, StatementRef, ViewGate, WriteError, record,
+    AddImport, AddSegment, At, Begin, CreateGate, Decision, End, ExpireGates, Fail, Finish, Insist,
+    LARGE, Put, Record, Remember, Reopen, ResolveGate, Retry, Round, RunStore, Skip, StatementRef,
+    ValueBytes, ViewGate, WriteError, record,
 };
 
 /// Executes one command; returns its result, or the rule of the refusal.
@@ -114,7 +114,7 @@ pub(crate) fn run_by(
                 kind: key("kind").map(str::to_owned),
                 source: key("from").map(str::to_owned),
                 summary: None,
-                value: Content::from(match words.get(2) {
+                value: ValueBytes::from(match words.get(2) {
                     Some(&"large") => format!("long\n{}", "x".repeat(LARGE)).into_bytes(),
                     Some(&"bytes") => vec![0, 159, 146, 150],
                     _ => value.into_bytes(),

@@ -1,6 +1,6 @@
-//! Tests that generated histories are the same run in every form, after a copy into each other form and back. A history is
-//! cut anywhere; it has failures, rejections, rounds and items. `PROSE_CASES`, `PROSE_SEED` and `PROSE_HISTORY` choose
-//! others, as in the core's tests of histories.
+//! Tests that generated histories are the same run in every form, after a copy into each other form and back. A history
+//! is cut anywhere; it has failures, rejections, rounds and items. `PROSE_CASES`, `PROSE_SEED` and `PROSE_HISTORY`
+//! choose others, as in the core's tests of histories.
 
 #[path = "../../../core/tests/histories/commands.rs"]
 mod commands;
@@ -21,12 +21,12 @@ use std::rc::Rc;
 
 use prosescope_core::model;
 use prosescope_core::pages::resume;
-use prosescope_core::pages::session::{Left, Options, Session, pages};
+use prosescope_core::pages::session::{CopyLoss, Options, Session, pages};
 use prosescope_core::record::{Change, RunStore, Style, at_text};
 use prosescope_core::{program, record};
 use prosescope_postgres::{Address, PostgresSource, import_run};
 use prosescope_store::{
-    Conversion, Disk, FolderStore, Origin, SqliteStore, convert, init_folder, init_sqlite,
+    Conversion, Disk, FolderStore, OriginalRun, SqliteStore, convert, init_folder, init_sqlite,
 };
 use prosescope_test_support::cluster::Cluster;
 use prosescope_test_support::pages::without_form;
@@ -73,14 +73,14 @@ impl OnDisk {
         OnDisk { disk, session }
     }
 
-    fn copy(&self, to_folder: bool, to: &Path) -> Vec<Left> {
+    fn copy(&self, to_folder: bool, to: &Path) -> Vec<CopyLoss> {
         let database = self
             .disk
             .path_of("state.db")
             .is_file()
             .then_some("state.db");
         let conversion = Conversion {
-            origin: Origin::Disk {
+            origin: OriginalRun::Disk {
                 disk: &self.disk,
                 database,
                 with_files: true,
@@ -101,7 +101,7 @@ fn tells(session: &Session, now: i64) -> Vec<String> {
         panic!("resume is an object");
     };
     all.extend(resume.iter().map(|(key, value)| format!("{key}: {value}")));
-    let facts = resume::Facts {
+    let facts = resume::ResumeFacts {
         run: session.run(),
         trace: session.trace(),
         listing: session.listing(),
@@ -133,7 +133,7 @@ fn same(
     history: &History,
     what: &str,
     (run, copy): (&Session, &Session),
-    left: &[Left],
+    left: &[CopyLoss],
 ) -> Result<(), Broken> {
     let now = history.memory.now;
     if !left.is_empty() {
@@ -189,7 +189,7 @@ fn a_copy_of_a_history_in_postgresql_is_the_same_run() {
         )?;
         for to_folder in [true, false] {
             let conversion = Conversion {
-                origin: Origin::Server(&|| Ok(String::new())),
+                origin: OriginalRun::Server(&|| Ok(String::new())),
                 session: &there,
                 to_folder,
                 moved: &|_| {},

@@ -7,7 +7,7 @@ use std::process::Command;
 use std::thread;
 use std::time::Instant;
 
-use prosescope_core::record::{At, Content, Put, RunStore, record};
+use prosescope_core::record::{At, Put, RunStore, ValueBytes, record};
 use prosescope_postgres::{Address, PostgresStore};
 use prosescope_store::SqliteStore;
 use prosescope_test_support::cluster::Cluster;
@@ -242,7 +242,7 @@ fn writes(store: &mut dyn RunStore, name: &str, count: usize) {
             name: Some(format!("{name}{n}")),
             kind: Some("let".to_owned()),
             source: Some("let x = session".to_owned()),
-            value: Content::from(value().into_bytes()),
+            value: ValueBytes::from(value().into_bytes()),
             ..Put::default()
         };
         record(store, &put, &at).expect("it is recorded");

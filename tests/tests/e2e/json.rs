@@ -378,23 +378,23 @@ fn examples() -> Vec<Example> {
                 "--run",
                 TURN,
             ],
-            of::<workflow::Started>,
+            of::<workflow::StartResult>,
         ),
         records(
             "workflow heartbeat",
             &[TURN, "--owner", "engine-1"],
-            of::<workflow::Turned>,
+            of::<workflow::TurnResult>,
         ),
         records(
             "workflow ask",
             &[TURN, "--question", "Do fossil reefs count?"],
-            of::<workflow::Turned>,
+            of::<workflow::TurnResult>,
         ),
         records("workflow list", &[], of::<workflow::WorkflowList>),
         records(
             "workflow input",
             &[WORKFLOW, "--text", "Yes"],
-            of::<workflow::Turned>,
+            of::<workflow::TurnResult>,
         ),
         records(
             "workflow events append",
@@ -407,9 +407,13 @@ fn examples() -> Vec<Example> {
                 "--run",
                 TURN,
             ],
-            of::<workflow::Appended>,
+            of::<workflow::AppendResult>,
         ),
-        records("workflow events tail", &[WORKFLOW], of::<workflow::Event>),
+        records(
+            "workflow events tail",
+            &[WORKFLOW],
+            of::<workflow::WorkflowEvent>,
+        ),
         records(
             "workflow prefer",
             &[WORKFLOW, "language=German"],
@@ -425,8 +429,8 @@ fn examples() -> Vec<Example> {
             &["--stuck", "1m"],
             of::<Vec<workflow::StuckRun>>,
         ),
-        records("workflow pause", &[WORKFLOW], of::<workflow::Moved>),
-        records("workflow resume", &[WORKFLOW], of::<workflow::Moved>),
+        records("workflow pause", &[WORKFLOW], of::<workflow::StatusChange>),
+        records("workflow resume", &[WORKFLOW], of::<workflow::StatusChange>),
         records(
             "workflow finish",
             &[
@@ -436,7 +440,7 @@ fn examples() -> Vec<Example> {
                 "--message",
                 "The Chazy reef",
             ],
-            of::<workflow::Turned>,
+            of::<workflow::TurnResult>,
         ),
         records(
             "workflow start",
@@ -448,20 +452,24 @@ fn examples() -> Vec<Example> {
                 "--run",
                 SECOND,
             ],
-            of::<workflow::Started>,
+            of::<workflow::StartResult>,
         ),
         records(
             "workflow fail",
             &[SECOND, "--error", "No source answers"],
-            of::<workflow::Turned>,
+            of::<workflow::TurnResult>,
         ),
         records(
             "workflow error",
             &[WORKFLOW, "--error", "The model is gone"],
-            of::<workflow::Moved>,
+            of::<workflow::StatusChange>,
         ),
-        records("workflow events prune", &[WORKFLOW], of::<workflow::Pruned>),
-        records("workflow cancel", &[WORKFLOW], of::<workflow::Moved>),
+        records(
+            "workflow events prune",
+            &[WORKFLOW],
+            of::<workflow::PruneResult>,
+        ),
+        records("workflow cancel", &[WORKFLOW], of::<workflow::StatusChange>),
         records("workflow show", &[WORKFLOW], of::<workflow::WorkflowView>),
     ]
 }

@@ -1,6 +1,6 @@
 //! Tests a `state.db` from someone else whose schema hides objects or runs code. A database with anything on our tables
-//! that is not on the list (`core/src/model/schema/allowed.rs`) is not recorded into. Every other command does exactly what it
-//! reports, within 256 MB and 2 s of processor time (security.md, B1 to B3).
+//! that is not on the list (`core/src/model/schema/allowed.rs`) is not recorded into. Every other command does exactly
+//! what it reports, within 256 MB and 2 s of processor time (security.md, B1 to B3).
 
 use std::fs;
 use std::path::{Path, PathBuf};

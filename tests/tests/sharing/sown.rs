@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use prosescope_redact::{Names, Rules, replace};
+use prosescope_redact::{Rules, SecretNames, replace};
 
 use crate::leaks::Sought;
 use crate::planted::{kinds, plant};
@@ -64,7 +64,7 @@ impl Sower {
             let seeds = seed..seed + TRIES;
             let found = seeds.map(|seed| plant(kind, seed)).find(|planted| {
                 let text = &planted.text;
-                replace(text, &self.rules.scan(text, &mut Names::new())) != *text
+                replace(text, &self.rules.scan(text, &mut SecretNames::new())) != *text
             });
             let one = found.unwrap_or_else(|| panic!("{} is not found", kind.0));
             let other = plant(kind, u64::MAX);

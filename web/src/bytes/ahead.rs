@@ -42,9 +42,9 @@ const SCANS: usize = 4;
 
 /// The scans and fetches so far, from which the next piece to fetch is decided.
 #[derive(Debug, Default)]
-pub(super) struct Ahead {
+pub(super) struct ReadAhead {
     /// The tracked scans. The scan that continued last is at the end.
-    scans: VecDeque<Scan>,
+    scans: VecDeque<ReadScan>,
     /// The number of fetches from each file.
     fetches: BTreeMap<usize, u32>,
 }
@@ -62,14 +62,14 @@ pub(super) struct Piece {
 
 /// A scan: a series of reads that go forward in one file, with the piece that was fetched last for them.
 #[derive(Debug)]
-struct Scan {
+struct ReadScan {
     file: usize,
     piece: Piece,
     /// The number of bytes of the piece that were read.
     read: u64,
 }
 
-impl Scan {
+impl ReadScan {
     fn end(&self) -> u64 {
         self.piece.start + self.piece.len
     }
@@ -79,11 +79,12 @@ impl Scan {
     }
 }
 
-impl Ahead {
+impl ReadAhead {
     /// Records that `len` bytes of a file were read from the offset `at` on.
     pub(super) fn read(&mut self, file: usize, at: u64, len: u64) {
-        let here =
-            |scan: &&mut Scan| scan.file == file && (scan.piece.start..scan.end()).contains(&at);
+        let here = |scan: &&mut ReadScan| {
+            scan.file == file && (scan.piece.start..scan.end()).contains(&at)
+        };
         if let Some(scan) = self.scans.iter_mut().find(here) {
             scan.read += len;
         }
@@ -103,15 +104,15 @@ impl Ahead {
             };
         }
         let start = at - at % BLOCK;
-        let goes_on = |scan: &Scan| {
+        let goes_on = |scan: &ReadScan| {
             let gap = GAP.max(scan.piece.len);
             scan.file == file && (scan.end()..=scan.end() + gap).contains(&start)
         };
         let known = self.scans.iter().position(goes_on);
         let before = known.and_then(|at| self.scans.remove(at));
-        let is_sparse = before.as_ref().is_some_and(Scan::is_sparse);
+        let is_sparse = before.as_ref().is_some_and(ReadScan::is_sparse);
         let most = if is_sparse { SPARSE } else { DENSE };
-        let end = before.as_ref().map(Scan::end);
+        let end = before.as_ref().map(ReadScan::end);
         let len = before.map_or(BLOCK, |scan| (scan.piece.len * 4).min(most));
         let sieved = is_sparse && len > SIEVED;
         let piece = Piece {
@@ -124,7 +125,7 @@ impl Ahead {
         if self.scans.len() == SCANS {
             self.scans.pop_front();
         }
-        self.scans.push_back(Scan {
+        self.scans.push_back(ReadScan {
             file,
             piece,
             read: 0,

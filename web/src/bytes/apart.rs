@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 /// A dropped file: the number of the dropped item that it belongs to (a folder or a single file), its path, and the
 /// file.
-pub(crate) type Given<T> = (usize, String, T);
+pub(crate) type DroppedFile<T> = (usize, String, T);
 
 /// The suffixes of the files that belong to a database.
 const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
@@ -13,7 +13,7 @@ const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
 /// If there are several single databases, moves each, with its `-wal`, into a folder of the database's name. Equal
 /// names get a number: `state.db (2)`. Returns the files with their new paths, and the paths of files that fit nowhere,
 /// such as a `-wal` beside two databases of its name.
-pub(crate) fn apart<T>(given: Vec<Given<T>>) -> (Vec<(String, T)>, Vec<String>) {
+pub(crate) fn apart<T>(given: Vec<DroppedFile<T>>) -> (Vec<(String, T)>, Vec<String>) {
     let mut roots: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (root, path, _) in &given {
         let top = top(path).to_owned();
@@ -52,7 +52,7 @@ pub(crate) fn apart<T>(given: Vec<Given<T>>) -> (Vec<(String, T)>, Vec<String>) 
 }
 
 /// Returns whether single files were given instead of a folder.
-pub(crate) fn is_loose<T>(given: &[Given<T>]) -> bool {
+pub(crate) fn is_loose<T>(given: &[DroppedFile<T>]) -> bool {
     given.iter().all(|(_, path, _)| !path.contains('/'))
 }
 

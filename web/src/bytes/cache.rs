@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use prosescope_desk::protocol::Counters;
 
-use super::ahead::{Ahead, BLOCK, UNIT};
+use super::ahead::{BLOCK, ReadAhead, UNIT};
 
 /// The most bytes that the cache keeps: twice the largest file that is fetched whole. That is enough for the pages that
 /// SQLite needs again, and for the rows between large values.
@@ -28,10 +28,10 @@ pub(crate) const SMALL: u64 = BLOCK;
 pub(crate) struct Cache {
     units: BTreeMap<(usize, u64), Unit>,
     tick: u64,
-    ahead: Ahead,
+    ahead: ReadAhead,
     /// The page size of each file that is a database.
     pages: BTreeMap<usize, usize>,
-    row: Row,
+    row: FetchedTogether,
     counters: Counters,
 }
 
@@ -46,7 +46,7 @@ struct Unit {
 
 /// The small files that were fetched together last. `next` is the index of the file after them, `files` their number.
 #[derive(Debug, Default)]
-struct Row {
+struct FetchedTogether {
     next: usize,
     files: usize,
 }
@@ -90,7 +90,7 @@ impl Cache {
         } else {
             1
         };
-        self.row = Row {
+        self.row = FetchedTogether {
             next: file + files,
             files,
         };
@@ -414,7 +414,7 @@ mod tests {
 
     #[test]
     fn a_value_is_read_in_pieces_of_two_megabytes_and_a_jump_ends_a_scan() {
-        let (mut ahead, mut at) = (Ahead::default(), 0);
+        let (mut ahead, mut at) = (ReadAhead::default(), 0);
         let mut lengths = Vec::new();
         while lengths.len() < 7 {
             let Piece { start, len, sieved } = ahead.piece(0, 100 * MB, at);

@@ -9,9 +9,9 @@ use std::io;
 
 use js_sys::{Array, Uint8Array};
 use prosescope_core::model::text::counted;
-use prosescope_desk::protocol::{Shared, Trouble};
+use prosescope_desk::protocol::{SharedRemarks, Trouble};
 use prosescope_share::archive::{Archive, HEAD, is_zip};
-use prosescope_share::manifest::{self, Sink, Verified};
+use prosescope_share::manifest::{self, ManifestCheck, Sink};
 use prosescope_share::{ReaderAt, page};
 use web_sys::{Blob, File, FileReaderSync};
 
@@ -37,37 +37,37 @@ pub(super) enum Bytes {
 
 /// The files that the user opened, after the shared files among them were unpacked.
 #[derive(Default)]
-pub(super) struct Unpacked {
+pub(super) struct UnpackedOpening {
     /// The files that are not shared files.
     pub(super) files: Vec<(String, File)>,
     /// The files unpacked from shared files, by path.
     pub(super) unpacked: Vec<(String, u64, Bytes)>,
     /// The path of each shared file, and the result of the check whether it is unchanged.
-    pub(super) verified: Vec<(String, Verified)>,
+    pub(super) verified: Vec<(String, ManifestCheck)>,
     /// If the user opened a single shared file: the name and content of the file that “Save” returns.
     pub(super) saved: Option<(String, Blob)>,
     /// The shared files that are damaged or refused, with the reason. All other files are opened anyway.
     unopened: Vec<Trouble>,
 }
 
-impl Unpacked {
+impl UnpackedOpening {
     /// Recognises shared files by their content, and unpacks them. Examines only files that were opened singly, not as
     /// part of a folder.
-    pub(super) fn of(files: Vec<(String, File)>) -> Unpacked {
+    pub(super) fn of(files: Vec<(String, File)>) -> UnpackedOpening {
         let Ok(reader) = FileReaderSync::new() else {
-            return Unpacked {
+            return UnpackedOpening {
                 files,
-                ..Unpacked::default()
+                ..UnpackedOpening::default()
             };
         };
         let alone = files.len() == 1;
         let packed = packed_among(&files, &reader);
-        let mut all = Unpacked::default();
+        let mut all = UnpackedOpening::default();
         let mut left = MOST;
         for (at, (path, file)) in files.into_iter().enumerate() {
             let zip = match packed.get(at) {
-                Some(Some(Form::Zip)) => Blob::from(file),
-                Some(Some(Form::Page)) => match run_of(&path, &file, &reader) {
+                Some(Some(PackedForm::Zip)) => Blob::from(file),
+                Some(Some(PackedForm::Page)) => match run_of(&path, &file, &reader) {
                     Ok(Some(zip)) => zip,
                     Ok(None) => {
                         all.files.push((path, file));
@@ -114,7 +114,7 @@ impl Unpacked {
         zip: &Blob,
         reader: &FileReaderSync,
         most: u64,
-    ) -> Result<Verified, Trouble> {
+    ) -> Result<ManifestCheck, Trouble> {
         let len = zip.size() as u64;
         let found = format!("A zip of {}.", counted(len, "byte", "bytes"));
         let refused = |error: prosescope_share::archive::ArchiveError| {
@@ -125,7 +125,7 @@ impl Unpacked {
             Bytes::Held(_) => *len,
             Bytes::Browser(_) => 0,
         });
-        let mut files = Files {
+        let mut files = UnpackReceiver {
             folder,
             held: held.sum(),
             all: Vec::new(),
@@ -156,7 +156,7 @@ impl Unpacked {
     }
 
     /// Returns the remarks about the shared files.
-    pub(super) fn shared(&self) -> Option<Shared> {
+    pub(super) fn shared(&self) -> Option<SharedRemarks> {
         let words = self.verified.iter().filter_map(|(path, verified)| {
             let words = verified.words();
             match (words.is_empty(), self.verified.len()) {
@@ -166,8 +166,8 @@ impl Unpacked {
             }
         });
         let words: Vec<String> = words.collect();
-        let changed = |(_, verified): &(String, Verified)| !verified.changed().is_empty();
-        let shared = Shared {
+        let changed = |(_, verified): &(String, ManifestCheck)| !verified.changed().is_empty();
+        let shared = SharedRemarks {
             words: words.join(" "),
             changed: self.verified.iter().any(changed),
             opens: match self.verified.as_slice() {
@@ -177,19 +177,19 @@ impl Unpacked {
             save: self.saved.as_ref().map(|(name, _)| name.clone()),
             unopened: self.unopened.clone(),
         };
-        (shared != Shared::default()).then_some(shared)
+        (shared != SharedRemarks::default()).then_some(shared)
     }
 }
 
 /// The form of a shared file: a zip, or an HTML page that contains a zip.
-enum Form {
+enum PackedForm {
     Zip,
     Page,
 }
 
 /// Returns for each file the form of shared file that its first bytes suggest. `None` for other files and for files of
 /// a folder.
-fn packed_among(files: &[(String, File)], reader: &FileReaderSync) -> Vec<Option<Form>> {
+fn packed_among(files: &[(String, File)], reader: &FileReaderSync) -> Vec<Option<PackedForm>> {
     let given: Vec<bool> = files.iter().map(|(path, _)| is_given_alone(path)).collect();
     if given.iter().filter(|given| **given).count() > LOOKED_AT {
         return Vec::new();
@@ -203,8 +203,8 @@ fn packed_among(files: &[(String, File)], reader: &FileReaderSync) -> Vec<Option
         let buffer = reader.read_as_array_buffer(&head).ok()?;
         let head = Uint8Array::new(&buffer).to_vec();
         match (is_zip(&head), page::is_page(&head)) {
-            (true, _) => Some(Form::Zip),
-            (_, true) => Some(Form::Page),
+            (true, _) => Some(PackedForm::Zip),
+            (_, true) => Some(PackedForm::Page),
             _ => None,
         }
     };
@@ -354,7 +354,7 @@ fn no_room() -> io::Error {
 }
 
 /// A receiver of the files that are unpacked from one shared file.
-struct Files<'a> {
+struct UnpackReceiver<'a> {
     /// The folder that is put before the paths of the files.
     folder: &'a str,
     held: u64,
@@ -368,7 +368,7 @@ enum Now {
     Browser(Pieces),
 }
 
-impl Sink for Files<'_> {
+impl Sink for UnpackReceiver<'_> {
     fn begin(&mut self, path: &str, len: u64) -> io::Result<()> {
         let now = match self.held + len <= HELD {
             true => {

@@ -7,13 +7,13 @@ use std::rc::Rc;
 use prosescope_core::model::database::{Database, Limits};
 use prosescope_core::read::sqlite::Sqlite;
 use prosescope_desk::DeskSource;
-use prosescope_desk::protocol::{Counters, Missing, Shared};
+use prosescope_desk::protocol::{Counters, Missing, SharedRemarks};
 use prosescope_share::archive::Archive;
 use prosescope_share::file::Shareable;
 use prosescope_share::manifest::{self, InMemory};
 use prosescope_share::pack::{Databases, ShareError};
 use prosescope_vfs::{Files as _, Mount};
-use prosescope_workflow::{Rows, SqliteTables};
+use prosescope_workflow::{SqliteTables, WorkflowRows};
 use wasm_bindgen::{JsCast as _, JsValue};
 
 use prosescope_core::model::issue::Issue;
@@ -24,13 +24,13 @@ use prosescope_core::model::time::Stamp;
 
 use super::ahead::WHOLE;
 use super::cache::{Cache, Fetched, SMALL, TOGETHER};
-use super::packed::{Bytes, Unpacked};
+use super::packed::{Bytes, UnpackedOpening};
 
 /// The maximum number of files of one run that are fetched together with files of other runs.
 const OF_A_PLACE: usize = 200;
 
 /// The location of a file's bytes.
-enum Place {
+enum ByteLocation {
     /// In a file that the user dropped or picked, or in a blob with a large file from a shared zip or page.
     Browser(web_sys::Blob),
     /// In a typed array outside of the wasm memory, unpacked from a shared file.
@@ -40,7 +40,7 @@ enum Place {
 }
 
 /// A part of a file.
-enum Part {
+enum FilePart {
     /// Bytes of the browser, which use no wasm memory until they are copied.
     Browser(js_sys::Uint8Array),
     /// A range of bytes in memory.
@@ -48,9 +48,9 @@ enum Part {
 }
 
 /// The files of one source, and the cache that they share.
-struct Files {
+struct SourceFiles {
     entries: Vec<FileEntry>,
-    places: Vec<Place>,
+    places: Vec<ByteLocation>,
     cache: RefCell<Cache>,
     reader: Option<web_sys::FileReaderSync>,
     /// The last error of reading a file. It is kept because SQLite itself only reports "disk I/O error".
@@ -60,18 +60,18 @@ struct Files {
 /// An opened source: files in a browser, or the example.
 pub(crate) struct WebSource {
     label: String,
-    files: Rc<Files>,
+    files: Rc<SourceFiles>,
     mount: Mount,
     /// Issues about the listing, such as skipped folders.
     listed: Vec<Issue>,
     /// Whether the user gave single files instead of a folder.
     loose: bool,
     /// Remarks about the shared files.
-    shared: Option<Shared>,
+    shared: Option<SharedRemarks>,
 }
 
 /// A source, and the blob that “Save” returns.
-pub(crate) type Given = (WebSource, Option<web_sys::Blob>);
+pub(crate) type SourceAndBlob = (WebSource, Option<web_sys::Blob>);
 
 impl WebSource {
     /// Creates a source from the files that the user opened, each with its path. Unpacks shared files. `missing` lists
@@ -80,10 +80,10 @@ impl WebSource {
         label: String,
         files: Vec<(String, web_sys::File)>,
         missing: &Missing,
-    ) -> Given {
-        let given = Unpacked::of(files);
+    ) -> SourceAndBlob {
+        let given = UnpackedOpening::of(files);
         let shared = given.shared();
-        let Unpacked {
+        let UnpackedOpening {
             files,
             unpacked,
             verified,
@@ -98,8 +98,8 @@ impl WebSource {
                 modified: None,
             };
             let place = match bytes {
-                Bytes::Held(bytes) => Place::Held(bytes),
-                Bytes::Browser(blob) => Place::Browser(blob),
+                Bytes::Held(bytes) => ByteLocation::Held(bytes),
+                Bytes::Browser(blob) => ByteLocation::Browser(blob),
             };
             (entry, place)
         });
@@ -111,7 +111,7 @@ impl WebSource {
                     len: file.size() as u64,
                     modified,
                 },
-                Place::Browser(file.into()),
+                ByteLocation::Browser(file.into()),
             )
         });
         let pairs = pairs.chain(unpacked).collect();
@@ -141,16 +141,20 @@ impl WebSource {
                 len: bytes.len() as u64,
                 modified: None,
             };
-            (entry, Place::Memory(bytes.into()))
+            (entry, ByteLocation::Memory(bytes.into()))
         });
         WebSource::new(label, pairs.collect(), Vec::new())
     }
 
-    fn new(label: String, mut pairs: Vec<(FileEntry, Place)>, listed: Vec<Issue>) -> WebSource {
+    fn new(
+        label: String,
+        mut pairs: Vec<(FileEntry, ByteLocation)>,
+        listed: Vec<Issue>,
+    ) -> WebSource {
         pairs.sort_by(|a, b| a.0.path.cmp(&b.0.path));
         pairs.dedup_by(|a, b| a.0.path == b.0.path);
         let (entries, places) = pairs.into_iter().unzip();
-        let files = Rc::new(Files {
+        let files = Rc::new(SourceFiles {
             entries,
             places,
             cache: RefCell::default(),
@@ -188,7 +192,7 @@ impl DeskSource for WebSource {
         ""
     }
 
-    fn workflows(&self, path: &str, limits: &Limits) -> Result<Box<dyn Rows>, SourceError> {
+    fn workflows(&self, path: &str, limits: &Limits) -> Result<Box<dyn WorkflowRows>, SourceError> {
         let opened = self.mount.open(path);
         match opened.and_then(|conn| SqliteTables::of_source(conn, path, limits)) {
             Ok(tables) => Ok(Box::new(tables)),
@@ -200,7 +204,7 @@ impl DeskSource for WebSource {
         self.files.fault.take()
     }
 
-    fn shared(&self) -> Option<Shared> {
+    fn shared(&self) -> Option<SharedRemarks> {
         self.shared.clone()
     }
 
@@ -257,7 +261,7 @@ impl Source for WebSource {
     }
 }
 
-impl prosescope_vfs::Files for Files {
+impl prosescope_vfs::Files for SourceFiles {
     fn entries(&self) -> &[FileEntry] {
         &self.entries
     }
@@ -275,17 +279,17 @@ impl prosescope_vfs::Files for Files {
     }
 }
 
-impl Files {
-    fn fetch(&self, index: usize, range: Range<u64>) -> Result<Part, SourceError> {
+impl SourceFiles {
+    fn fetch(&self, index: usize, range: Range<u64>) -> Result<FilePart, SourceError> {
         match self.places.get(index) {
-            Some(Place::Browser(file)) => self.slice(file, self.path(index), range),
-            Some(Place::Held(bytes)) => {
+            Some(ByteLocation::Browser(file)) => self.slice(file, self.path(index), range),
+            Some(ByteLocation::Held(bytes)) => {
                 let part = bytes.subarray(range.start as u32, range.end as u32);
-                Ok(Part::Browser(part))
+                Ok(FilePart::Browser(part))
             }
-            Some(Place::Memory(bytes)) => {
+            Some(ByteLocation::Memory(bytes)) => {
                 let range = range.start as usize..range.end as usize;
-                Ok(Part::Memory(Rc::clone(bytes), range))
+                Ok(FilePart::Memory(Rc::clone(bytes), range))
             }
             None => Err(SourceError::NotFound(self.path(index).to_owned())),
         }
@@ -320,8 +324,8 @@ impl Files {
             });
             let known = files.len();
             for (at, file) in (from..).zip(of_place).take(OF_A_PLACE) {
-                let is_whole =
-                    file.len <= WHOLE && matches!(self.places.get(at), Some(Place::Browser(_)));
+                let is_whole = file.len <= WHOLE
+                    && matches!(self.places.get(at), Some(ByteLocation::Browser(_)));
                 if file.len > 0 && is_whole && !cache.has(at) {
                     bytes += file.len;
                     files.push(at);
@@ -339,7 +343,7 @@ impl Files {
     fn fetch_together(&self, files: &[usize], cache: &mut Cache) {
         let (mut row, parts, mut bytes) = (Vec::new(), js_sys::Array::new(), 0);
         for at in files {
-            let Some(Place::Browser(file)) = self.places.get(*at) else {
+            let Some(ByteLocation::Browser(file)) = self.places.get(*at) else {
                 continue;
             };
             parts.push(file);
@@ -365,7 +369,9 @@ impl Files {
     /// Returns the file with this index if it is a nonempty file of the browser of at most [`SMALL`] bytes.
     fn small(&self, index: usize) -> Option<&web_sys::Blob> {
         match self.places.get(index) {
-            Some(Place::Browser(file)) if (1..=SMALL).contains(&self.size(index)) => Some(file),
+            Some(ByteLocation::Browser(file)) if (1..=SMALL).contains(&self.size(index)) => {
+                Some(file)
+            }
             _ => None,
         }
     }
@@ -375,7 +381,7 @@ impl Files {
         file: &web_sys::Blob,
         path: &str,
         range: Range<u64>,
-    ) -> Result<Part, SourceError> {
+    ) -> Result<FilePart, SourceError> {
         let unreadable = |cause: &str| SourceError::Unreadable {
             path: path.to_owned(),
             cause: cause.to_owned(),
@@ -397,32 +403,34 @@ impl Files {
         if u64::from(bytes.length()) < range.end - range.start {
             return Err(SourceError::Changed(path.to_owned()));
         }
-        Ok(Part::Browser(bytes))
+        Ok(FilePart::Browser(bytes))
     }
 }
 
-impl Fetched for Part {
+impl Fetched for FilePart {
     fn len(&self) -> usize {
         match self {
-            Part::Browser(bytes) => bytes.length() as usize,
-            Part::Memory(_, range) => range.len(),
+            FilePart::Browser(bytes) => bytes.length() as usize,
+            FilePart::Memory(_, range) => range.len(),
         }
     }
 
     fn byte(&self, at: usize) -> u8 {
         match self {
-            Part::Browser(bytes) => bytes.get_index(at as u32),
-            Part::Memory(bytes, range) => bytes.get(range.start + at).copied().unwrap_or_default(),
+            FilePart::Browser(bytes) => bytes.get_index(at as u32),
+            FilePart::Memory(bytes, range) => {
+                bytes.get(range.start + at).copied().unwrap_or_default()
+            }
         }
     }
 
     fn copy(&self, part: Range<usize>) -> Box<[u8]> {
         match self {
-            Part::Browser(bytes) => {
+            FilePart::Browser(bytes) => {
                 let part = bytes.subarray(part.start as u32, part.end as u32);
                 part.to_vec().into()
             }
-            Part::Memory(bytes, range) => {
+            FilePart::Memory(bytes, range) => {
                 let part = range.start + part.start..range.start + part.end;
                 bytes.get(part).unwrap_or_default().into()
             }

@@ -50,51 +50,51 @@ const STEPS: [u64; 25] = [
 
 /// The visible part of an axis, as fractions of its length.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Seen {
+pub(crate) struct VisiblePart {
     /// The beginning of the part.
     pub(crate) from: f64,
     /// The length of the part.
     pub(crate) len: f64,
 }
 
-impl Seen {
+impl VisiblePart {
     /// The whole axis.
-    pub(crate) const ALL: Seen = Seen {
+    pub(crate) const ALL: VisiblePart = VisiblePart {
         from: 0.0,
         len: 1.0,
     };
 
     /// Zooms in (`factor` below 1) or out (above 1). The point at `at`, a fraction of the visible part, stays fixed.
-    pub(crate) fn zoomed(self, factor: f64, at: f64) -> Seen {
+    pub(crate) fn zoomed(self, factor: f64, at: f64) -> VisiblePart {
         let len = (self.len * factor).clamp(CLOSEST, 1.0);
         let from = self.from + at * (self.len - len);
-        Seen { from, len }.inside()
+        VisiblePart { from, len }.inside()
     }
 
     /// Returns the part that shows a range of an axis of length `of`, with a small margin.
-    pub(crate) fn around(from: u64, until: u64, of: u64) -> Seen {
+    pub(crate) fn around(from: u64, until: u64, of: u64) -> VisiblePart {
         let of = of.max(1) as f64;
         let len = (until.saturating_sub(from) as f64 / of * 1.1).clamp(CLOSEST, 1.0);
         let middle = (from as f64 + until as f64) / 2.0 / of;
         let from = middle - len / 2.0;
-        Seen { from, len }.inside()
+        VisiblePart { from, len }.inside()
     }
 
     /// Returns the part between two fractions of the axis, given in either order.
-    pub(crate) fn between(a: f64, b: f64) -> Seen {
+    pub(crate) fn between(a: f64, b: f64) -> VisiblePart {
         let (from, len) = (a.min(b), (a - b).abs().clamp(CLOSEST, 1.0));
-        Seen { from, len }.inside()
+        VisiblePart { from, len }.inside()
     }
 
     /// Moves the visible part along the axis. `by` is a fraction of the part's length; negative values move back.
-    pub(crate) fn moved(self, by: f64) -> Seen {
+    pub(crate) fn moved(self, by: f64) -> VisiblePart {
         let from = self.from + by * self.len;
-        Seen { from, ..self }.inside()
+        VisiblePart { from, ..self }.inside()
     }
 
-    fn inside(self) -> Seen {
+    fn inside(self) -> VisiblePart {
         let from = self.from.clamp(0.0, 1.0 - self.len);
-        Seen { from, ..self }
+        VisiblePart { from, ..self }
     }
 
     /// Converts a position on an axis of length `of` to percent of the visible part.
@@ -115,7 +115,7 @@ pub(crate) struct Tick {
 
 /// Returns labels with round times for the visible part of an axis. No label is within an idle time, because idle times
 /// are drawn shortened.
-pub(crate) fn ticks(timeline: &Timeline, seen: Seen) -> Vec<Tick> {
+pub(crate) fn ticks(timeline: &Timeline, seen: VisiblePart) -> Vec<Tick> {
     let len = timeline.len as f64;
     let (mut place, end) = (
         (seen.from * len) as u64,
@@ -196,10 +196,10 @@ mod tests {
 
     #[test]
     fn zooming_keeps_what_the_pointer_is_at_and_stays_inside() {
-        let half = Seen::ALL.zoomed(0.5, 1.0);
+        let half = VisiblePart::ALL.zoomed(0.5, 1.0);
         assert_eq!(
             half,
-            Seen {
+            VisiblePart {
                 from: 0.5,
                 len: 0.5
             }
@@ -208,13 +208,13 @@ mod tests {
         assert_eq!(half.moved(1.0), half, "nothing lies behind the end");
         assert_eq!(
             half.moved(-1.0),
-            Seen {
+            VisiblePart {
                 from: 0.0,
                 len: 0.5
             }
         );
-        assert_eq!(half.zoomed(8.0, 0.0), Seen::ALL);
-        let closest = (0..100).fold(Seen::ALL, |seen, _| seen.zoomed(0.5, 0.3));
+        assert_eq!(half.zoomed(8.0, 0.0), VisiblePart::ALL);
+        let closest = (0..100).fold(VisiblePart::ALL, |seen, _| seen.zoomed(0.5, 0.3));
         assert_eq!(closest.len, CLOSEST);
     }
 
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(timeline: &Timeline, seen: Seen, expected: &[(u32, &str)]) {
+    fn check(timeline: &Timeline, seen: VisiblePart, expected: &[(u32, &str)]) {
         let ticks = ticks(timeline, seen);
         let ticks: Vec<(u32, &str)> = ticks
             .iter()
@@ -253,8 +253,8 @@ mod tests {
             (60, "+30m"),
             (80, "+40m"),
         ];
-        check(&hour, Seen::ALL, &tens);
-        let middle = Seen {
+        check(&hour, VisiblePart::ALL, &tens);
+        let middle = VisiblePart {
             from: 0.5,
             len: 0.1,
         };
@@ -271,7 +271,7 @@ mod tests {
         );
         check(
             &axis(1_000, &[]),
-            Seen::ALL,
+            VisiblePart::ALL,
             &[
                 (0, "0"),
                 (20, "+0.2s"),
@@ -280,7 +280,7 @@ mod tests {
                 (80, "+0.8s"),
             ],
         );
-        check(&axis(0, &[]), Seen::ALL, &[]);
+        check(&axis(0, &[]), VisiblePart::ALL, &[]);
     }
 
     #[test]
@@ -289,7 +289,7 @@ mod tests {
         let timeline = axis(22 * MINUTE, &[(10 * MINUTE, 2 * MINUTE, 10 * HOUR)]);
         check(
             &timeline,
-            Seen::ALL,
+            VisiblePart::ALL,
             &[(0, "0"), (23, "+5m"), (45, "+10m"), (77, "+10h 15m")],
         );
         for (place, time) in [(5, 5), (12, 610), (20, 618)] {

@@ -14,7 +14,7 @@ const MOST: usize = 20_000;
 
 /// A part of a rendered text.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Part {
+pub(crate) enum RenderedPart {
     /// Plain text.
     Text(String),
     /// Code inside a line.
@@ -28,14 +28,14 @@ pub(crate) enum Part {
     /// A checkbox and whether it is ticked.
     Tick(bool),
     /// A link: its address and its parts.
-    Link(String, Vec<Part>),
+    Link(String, Vec<RenderedPart>),
     /// A container of parts.
-    Node(Kind, Vec<Part>),
+    Node(ContainerKind, Vec<RenderedPart>),
 }
 
 /// The kind of a container.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ContainerKind {
     /// A paragraph.
     Paragraph,
     /// A heading of level 1 to 6.
@@ -66,18 +66,18 @@ pub(crate) enum Kind {
 
 /// A rendered text.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Rendered {
+pub(crate) struct RenderedText {
     /// The text's parts, in order.
-    pub(crate) parts: Vec<Part>,
+    pub(crate) parts: Vec<RenderedPart>,
     /// Whether a part of the text was left out.
     pub(crate) cut: bool,
 }
 
 /// Parses Markdown. Every text is valid, so there is no error.
-pub(crate) fn render(text: &str) -> Rendered {
+pub(crate) fn render(text: &str) -> RenderedText {
     let options =
         Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
-    let mut tree = Tree::default();
+    let mut tree = MarkdownTree::default();
     for event in Parser::new_ext(text, options) {
         if tree.count >= MOST {
             tree.cut = true;
@@ -89,10 +89,10 @@ pub(crate) fn render(text: &str) -> Rendered {
 }
 
 #[derive(Default)]
-struct Tree {
-    done: Vec<Part>,
+struct MarkdownTree {
+    done: Vec<RenderedPart>,
     /// The open containers, the outermost first.
-    open: Vec<(Holder, Vec<Part>)>,
+    open: Vec<(Holder, Vec<RenderedPart>)>,
     /// The number of open containers beyond [`DEEPEST`]. The same number of end events must be ignored.
     ignored: usize,
     count: usize,
@@ -100,13 +100,13 @@ struct Tree {
 }
 
 enum Holder {
-    Kind(Kind),
+    Kind(ContainerKind),
     Block(String),
     Link(String),
     Image(String),
 }
 
-impl Tree {
+impl MarkdownTree {
     fn take(&mut self, event: Event<'_>) {
         match event {
             Event::Start(_) if self.open.len() >= DEEPEST => self.ignored += 1,
@@ -117,27 +117,27 @@ impl Tree {
             Event::End(_) if self.ignored > 0 => self.ignored -= 1,
             Event::End(end) => self.close(end),
             Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => {
-                self.add(Part::Text(text.into_string()));
+                self.add(RenderedPart::Text(text.into_string()));
             }
             Event::Code(text) | Event::InlineMath(text) | Event::DisplayMath(text) => {
-                self.add(Part::Code(text.into_string()));
+                self.add(RenderedPart::Code(text.into_string()));
             }
-            Event::SoftBreak => self.add(Part::Text(" ".to_owned())),
-            Event::HardBreak => self.add(Part::Break),
-            Event::Rule => self.add(Part::Rule),
-            Event::TaskListMarker(ticked) => self.add(Part::Tick(ticked)),
-            Event::FootnoteReference(name) => self.add(Part::Text(format!("[^{name}]"))),
+            Event::SoftBreak => self.add(RenderedPart::Text(" ".to_owned())),
+            Event::HardBreak => self.add(RenderedPart::Break),
+            Event::Rule => self.add(RenderedPart::Rule),
+            Event::TaskListMarker(ticked) => self.add(RenderedPart::Tick(ticked)),
+            Event::FootnoteReference(name) => self.add(RenderedPart::Text(format!("[^{name}]"))),
         }
     }
 
-    fn add(&mut self, part: Part) {
+    fn add(&mut self, part: RenderedPart) {
         self.count += 1;
         let parts = self
             .open
             .last_mut()
             .map_or(&mut self.done, |(_, parts)| parts);
         match (parts.last_mut(), part) {
-            (Some(Part::Text(before)), Part::Text(more)) => before.push_str(&more),
+            (Some(RenderedPart::Text(before)), RenderedPart::Text(more)) => before.push_str(&more),
             (_, part) => parts.push(part),
         }
     }
@@ -147,19 +147,20 @@ impl Tree {
             return;
         };
         let part = match holder {
-            Holder::Kind(kind) => Part::Node(kind, parts),
-            Holder::Block(language) => Part::Block(language, plain(&parts)),
+            Holder::Kind(kind) => RenderedPart::Node(kind, parts),
+            Holder::Block(language) => RenderedPart::Block(language, plain(&parts)),
             Holder::Link(address) if is_harmless(&address) => {
                 let host = other_host(&address, &plain(&parts));
-                let link = Part::Link(address, parts);
+                let link = RenderedPart::Link(address, parts);
                 match host {
-                    Some(host) => {
-                        Part::Node(Kind::Plain, vec![link, Part::Text(format!(" ({host})"))])
-                    }
+                    Some(host) => RenderedPart::Node(
+                        ContainerKind::Plain,
+                        vec![link, RenderedPart::Text(format!(" ({host})"))],
+                    ),
                     None => link,
                 }
             }
-            Holder::Link(_) => Part::Node(Kind::Plain, parts),
+            Holder::Link(_) => RenderedPart::Node(ContainerKind::Plain, parts),
             Holder::Image(address) => {
                 let words = plain(&parts);
                 let words = if words.is_empty() {
@@ -169,9 +170,9 @@ impl Tree {
                 };
                 let text = format!("[{words}: {address}]");
                 if is_harmless(&address) {
-                    Part::Link(address, vec![Part::Text(text)])
+                    RenderedPart::Link(address, vec![RenderedPart::Text(text)])
                 } else {
-                    Part::Text(text)
+                    RenderedPart::Text(text)
                 }
             }
         };
@@ -182,11 +183,11 @@ impl Tree {
         parts.push(part);
     }
 
-    fn finish(mut self) -> Rendered {
+    fn finish(mut self) -> RenderedText {
         while !self.open.is_empty() {
             self.close(TagEnd::Paragraph);
         }
-        Rendered {
+        RenderedText {
             parts: self.done,
             cut: self.cut,
         }
@@ -195,8 +196,8 @@ impl Tree {
 
 fn holder(tag: Tag<'_>) -> Holder {
     Holder::Kind(match tag {
-        Tag::Paragraph => Kind::Paragraph,
-        Tag::Heading { level, .. } => Kind::Heading(match level {
+        Tag::Paragraph => ContainerKind::Paragraph,
+        Tag::Heading { level, .. } => ContainerKind::Heading(match level {
             HeadingLevel::H1 => 1,
             HeadingLevel::H2 => 2,
             HeadingLevel::H3 => 3,
@@ -204,16 +205,16 @@ fn holder(tag: Tag<'_>) -> Holder {
             HeadingLevel::H5 => 5,
             HeadingLevel::H6 => 6,
         }),
-        Tag::BlockQuote(_) => Kind::Quote,
-        Tag::List(None) => Kind::List,
-        Tag::List(Some(first)) => Kind::Numbered(first),
-        Tag::Item => Kind::Item,
-        Tag::Emphasis => Kind::Emphasis,
-        Tag::Strong => Kind::Strong,
-        Tag::Strikethrough => Kind::Struck,
-        Tag::Table(_) => Kind::Table,
-        Tag::TableHead | Tag::TableRow => Kind::Row,
-        Tag::TableCell => Kind::Cell,
+        Tag::BlockQuote(_) => ContainerKind::Quote,
+        Tag::List(None) => ContainerKind::List,
+        Tag::List(Some(first)) => ContainerKind::Numbered(first),
+        Tag::Item => ContainerKind::Item,
+        Tag::Emphasis => ContainerKind::Emphasis,
+        Tag::Strong => ContainerKind::Strong,
+        Tag::Strikethrough => ContainerKind::Struck,
+        Tag::Table(_) => ContainerKind::Table,
+        Tag::TableHead | Tag::TableRow => ContainerKind::Row,
+        Tag::TableCell => ContainerKind::Cell,
         Tag::CodeBlock(kind) => {
             return Holder::Block(match kind {
                 CodeBlockKind::Fenced(language) => language.into_string(),
@@ -223,7 +224,7 @@ fn holder(tag: Tag<'_>) -> Holder {
         Tag::HtmlBlock => return Holder::Block("html".to_owned()),
         Tag::Link { dest_url, .. } => return Holder::Link(dest_url.into_string()),
         Tag::Image { dest_url, .. } => return Holder::Image(dest_url.into_string()),
-        _ => Kind::Plain,
+        _ => ContainerKind::Plain,
     })
 }
 
@@ -285,15 +286,19 @@ fn hosts(words: &str) -> impl Iterator<Item = String> + '_ {
 }
 
 /// Returns the text of some parts without their formatting.
-fn plain(parts: &[Part]) -> String {
+fn plain(parts: &[RenderedPart]) -> String {
     let mut out = String::new();
-    let mut rest: Vec<&Part> = parts.iter().rev().collect();
+    let mut rest: Vec<&RenderedPart> = parts.iter().rev().collect();
     while let Some(part) = rest.pop() {
         match part {
-            Part::Text(text) | Part::Code(text) | Part::Block(_, text) => out.push_str(text),
-            Part::Break => out.push('\n'),
-            Part::Rule | Part::Tick(_) => {}
-            Part::Link(_, inside) | Part::Node(_, inside) => rest.extend(inside.iter().rev()),
+            RenderedPart::Text(text) | RenderedPart::Code(text) | RenderedPart::Block(_, text) => {
+                out.push_str(text)
+            }
+            RenderedPart::Break => out.push('\n'),
+            RenderedPart::Rule | RenderedPart::Tick(_) => {}
+            RenderedPart::Link(_, inside) | RenderedPart::Node(_, inside) => {
+                rest.extend(inside.iter().rev())
+            }
         }
     }
     out
@@ -303,12 +308,12 @@ fn plain(parts: &[Part]) -> String {
 mod tests {
     use super::*;
 
-    fn check(markdown: &str, want: Vec<Part>) {
+    fn check(markdown: &str, want: Vec<RenderedPart>) {
         assert_eq!(render(markdown).parts, want, "{markdown}");
     }
 
-    fn text(words: &str) -> Part {
-        Part::Text(words.to_owned())
+    fn text(words: &str) -> RenderedPart {
+        RenderedPart::Text(words.to_owned())
     }
 
     #[test]
@@ -359,18 +364,18 @@ mod tests {
         }
         check(
             "[bank.example](https://evil.test/)",
-            vec![paragraph(vec![Part::Node(
-                Kind::Plain,
+            vec![paragraph(vec![RenderedPart::Node(
+                ContainerKind::Plain,
                 vec![
-                    Part::Link("https://evil.test/".into(), vec![text("bank.example")]),
+                    RenderedPart::Link("https://evil.test/".into(), vec![text("bank.example")]),
                     text(" (evil.test)"),
                 ],
             )])],
         );
     }
 
-    fn paragraph(parts: Vec<Part>) -> Part {
-        Part::Node(Kind::Paragraph, parts)
+    fn paragraph(parts: Vec<RenderedPart>) -> RenderedPart {
+        RenderedPart::Node(ContainerKind::Paragraph, parts)
     }
 
     #[test]
@@ -378,25 +383,31 @@ mod tests {
         check("a\nb", vec![paragraph(vec![text("a b")])]);
         check(
             "# A *b*",
-            vec![Part::Node(
-                Kind::Heading(1),
-                vec![text("A "), Part::Node(Kind::Emphasis, vec![text("b")])],
+            vec![RenderedPart::Node(
+                ContainerKind::Heading(1),
+                vec![
+                    text("A "),
+                    RenderedPart::Node(ContainerKind::Emphasis, vec![text("b")]),
+                ],
             )],
         );
         check(
             "```rust\nlet a;\n```",
-            vec![Part::Block("rust".into(), "let a;\n".into())],
+            vec![RenderedPart::Block("rust".into(), "let a;\n".into())],
         );
         check(
             "- [x] done",
-            vec![Part::Node(
-                Kind::List,
-                vec![Part::Node(Kind::Item, vec![Part::Tick(true), text("done")])],
+            vec![RenderedPart::Node(
+                ContainerKind::List,
+                vec![RenderedPart::Node(
+                    ContainerKind::Item,
+                    vec![RenderedPart::Tick(true), text("done")],
+                )],
             )],
         );
         check(
             "[a](https://b.c)",
-            vec![paragraph(vec![Part::Link(
+            vec![paragraph(vec![RenderedPart::Link(
                 "https://b.c".into(),
                 vec![text("a")],
             )])],
@@ -415,19 +426,22 @@ mod tests {
         ] {
             check(
                 &format!("[a](<{address}>)"),
-                vec![paragraph(vec![Part::Node(Kind::Plain, vec![text("a")])])],
+                vec![paragraph(vec![RenderedPart::Node(
+                    ContainerKind::Plain,
+                    vec![text("a")],
+                )])],
             );
         }
         check(
             "![cat](https://b.c/d.png)",
-            vec![paragraph(vec![Part::Link(
+            vec![paragraph(vec![RenderedPart::Link(
                 "https://b.c/d.png".into(),
                 vec![text("[cat: https://b.c/d.png]")],
             )])],
         );
         check(
             "<img src=x onerror=alert(1)>",
-            vec![Part::Block(
+            vec![RenderedPart::Block(
                 "html".into(),
                 "<img src=x onerror=alert(1)>".into(),
             )],
@@ -437,9 +451,9 @@ mod tests {
 
     #[test]
     fn nesting_is_capped_and_loses_no_word() {
-        fn depth(parts: &[Part]) -> usize {
+        fn depth(parts: &[RenderedPart]) -> usize {
             let inside = parts.iter().map(|part| match part {
-                Part::Node(_, parts) | Part::Link(_, parts) => 1 + depth(parts),
+                RenderedPart::Node(_, parts) | RenderedPart::Link(_, parts) => 1 + depth(parts),
                 _ => 0,
             });
             inside.max().unwrap_or(0)

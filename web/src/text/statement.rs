@@ -2,7 +2,7 @@
 
 /// A part of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Part<'t> {
+pub(crate) enum StatementPart<'t> {
     /// A word of the language, or punctuation.
     Quiet(&'t str),
     /// The name of the binding that the statement assigns.
@@ -21,12 +21,12 @@ const WORDS: [&str; 12] = [
 ];
 
 /// Splits a statement into parts. Joined, the parts are the statement again.
-pub(crate) fn parts(text: &str) -> Vec<Part<'_>> {
+pub(crate) fn parts(text: &str) -> Vec<StatementPart<'_>> {
     let mut parts = Vec::new();
     let mut rest = text;
     if let Some(word) = BEGIN.iter().find(|word| begins(rest, word)) {
         let (word, behind) = rest.split_at(word.len() + 1);
-        parts.push(Part::Quiet(word));
+        parts.push(StatementPart::Quiet(word));
         rest = behind;
     }
     let name = rest
@@ -36,15 +36,15 @@ pub(crate) fn parts(text: &str) -> Vec<Part<'_>> {
     if let Some(name) = name {
         let (name, behind) = rest.split_at(name.len());
         let (equals, behind) = behind.split_at(3);
-        parts.extend([Part::Name(name), Part::Quiet(equals)]);
+        parts.extend([StatementPart::Name(name), StatementPart::Quiet(equals)]);
         rest = behind;
     }
     if let Some(word) = WORDS.iter().find(|word| begins(rest, word)) {
         let (word, behind) = rest.split_at(word.len() + 1);
-        parts.push(Part::Quiet(word));
+        parts.push(StatementPart::Quiet(word));
         rest = behind;
     }
-    parts.push(Part::Plain(rest));
+    parts.push(StatementPart::Plain(rest));
     parts
 }
 
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn what_is_bound_and_what_is_asked_stand_out() {
-        use Part::{Name, Plain, Quiet};
+        use StatementPart::{Name, Plain, Quiet};
         let of = |text| parts(text);
         assert_eq!(
             of("let size = session \"How many?\""),
@@ -98,7 +98,9 @@ mod tests {
             let all: String = parts(text)
                 .into_iter()
                 .map(|part| match part {
-                    Part::Quiet(text) | Part::Name(text) | Part::Plain(text) => text,
+                    StatementPart::Quiet(text)
+                    | StatementPart::Name(text)
+                    | StatementPart::Plain(text) => text,
                 })
                 .collect();
             assert_eq!(all, text);

@@ -14,7 +14,7 @@ use super::opening::{Picker, on_drop, on_paste};
 use super::runs::Runs;
 use super::share::Share;
 use super::shell::{RunShell, name_of};
-use super::state::{App as Shared, Desk, What, find};
+use super::state::{App as Shared, Desk, OpeningSource, find};
 use super::workflow::WorkflowShell;
 use super::workflows::Workflows;
 use super::{follow, keys, theme};
@@ -33,32 +33,33 @@ pub(crate) fn App() -> impl IntoView {
     let dragging = listen(app);
     follow::watch(app);
     if is_served() {
-        app.open(What::Served);
+        app.open(OpeningSource::Served);
     } else if let Some(file) = super::opening::own_run() {
-        app.open(What::Own(file.name(), file));
+        app.open(OpeningSource::Own(file.name(), file));
     } else {
         // The workers are warmed up only after the page is first drawn.
         set_timeout(move || app.warm(), Duration::ZERO);
     }
 
-    let shown =
-        Memo::new(move |_| Shown::of(&app.desk.read(), &app.workflows.read(), &app.route.read()));
+    let shown = Memo::new(move |_| {
+        AppScreen::of(&app.desk.read(), &app.workflows.read(), &app.route.read())
+    });
     let told = Memo::new(move |_| match &*shown.read() {
-        Shown::Home => String::new(),
-        Shown::Runs => "The list of runs".to_owned(),
-        Shown::Workflows(_) => "The list of workflows".to_owned(),
-        Shown::Workflow(_, id) => format!("Workflow {id}"),
-        Shown::Run(place, _) => run_and_page(app, place),
-        Shown::Compare(..) => "Two runs side by side".to_owned(),
+        AppScreen::Home => String::new(),
+        AppScreen::Runs => "The list of runs".to_owned(),
+        AppScreen::Workflows(_) => "The list of workflows".to_owned(),
+        AppScreen::Workflow(_, id) => format!("Workflow {id}"),
+        AppScreen::Run(place, _) => run_and_page(app, place),
+        AppScreen::Compare(..) => "Two runs side by side".to_owned(),
     });
     // This effect sets the window's title for the home page and the list of runs. The other screens set their titles
     // themselves.
     Effect::new(move || {
         let title = match &*shown.read() {
             // A page that contains its own run has the right title from the start.
-            Shown::Home if matches!(app.what(), Some(What::Own(..))) => return,
-            Shown::Home => "Prosescope".to_owned(),
-            Shown::Runs => {
+            AppScreen::Home if matches!(app.what(), Some(OpeningSource::Own(..))) => return,
+            AppScreen::Home => "Prosescope".to_owned(),
+            AppScreen::Runs => {
                 let runs = app.desk.with(|desk| match desk {
                     Desk::Open(list) => list.runs.len() as u64,
                     _ => 0,
@@ -69,7 +70,10 @@ pub(crate) fn App() -> impl IntoView {
                     _ => format!("{} — Prosescope", counted(runs, "run", "runs")),
                 }
             }
-            Shown::Run(..) | Shown::Compare(..) | Shown::Workflows(_) | Shown::Workflow(..) => {
+            AppScreen::Run(..)
+            | AppScreen::Compare(..)
+            | AppScreen::Workflows(_)
+            | AppScreen::Workflow(..) => {
                 return;
             }
         };
@@ -93,12 +97,12 @@ pub(crate) fn App() -> impl IntoView {
         <p class="moment" role="status">{move || app.said.get()}</p>
         <Picker/>
         {move || match shown.get() {
-            Shown::Home => view! { <Home/> }.into_any(),
-            Shown::Runs => view! { <Runs/> }.into_any(),
-            Shown::Run(place, key) => view! { <RunShell place key/> }.into_any(),
-            Shown::Compare(a, b) => view! { <Compare a b/> }.into_any(),
-            Shown::Workflows(place) => view! { <Workflows place/> }.into_any(),
-            Shown::Workflow(place, id) => view! { <WorkflowShell place id/> }.into_any(),
+            AppScreen::Home => view! { <Home/> }.into_any(),
+            AppScreen::Runs => view! { <Runs/> }.into_any(),
+            AppScreen::Run(place, key) => view! { <RunShell place key/> }.into_any(),
+            AppScreen::Compare(a, b) => view! { <Compare a b/> }.into_any(),
+            AppScreen::Workflows(place) => view! { <Workflows place/> }.into_any(),
+            AppScreen::Workflow(place, id) => view! { <WorkflowShell place id/> }.into_any(),
         }}
         <div class="dropzone" class:on=dragging aria-hidden="true">
             <p>"Drop to open"<small>"A state.db, a run folder, a .prose folder, a workflows.db, or a shared page or zip"</small></p>
@@ -128,7 +132,7 @@ fn run_and_page(app: Shared, place: &str) -> String {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum Shown {
+enum AppScreen {
     Home,
     Runs,
     Run(String, String),
@@ -140,28 +144,28 @@ enum Shown {
     Workflow(String, String),
 }
 
-impl Shown {
-    fn of(desk: &Desk, workflows: &[WorkflowsIn], route: &Route) -> Shown {
+impl AppScreen {
+    fn of(desk: &Desk, workflows: &[WorkflowsIn], route: &Route) -> AppScreen {
         let Desk::Open(list) = desk else {
-            return Shown::Home;
+            return AppScreen::Home;
         };
         let is_in = |place: &str| workflows.iter().any(|one| one.place == place);
         match route {
             Route::Run { run, .. } => match find(list, run) {
-                Some(place) => Shown::Run(place, run.clone()),
-                None => Shown::Runs,
+                Some(place) => AppScreen::Run(place, run.clone()),
+                None => AppScreen::Runs,
             },
             Route::Compare { a, b, .. } if find(list, a).is_some() && find(list, b).is_some() => {
-                Shown::Compare(a.clone(), b.clone())
+                AppScreen::Compare(a.clone(), b.clone())
             }
-            Route::Workflows { place } if is_in(place) => Shown::Workflows(place.clone()),
+            Route::Workflows { place } if is_in(place) => AppScreen::Workflows(place.clone()),
             Route::Workflow { place, id, .. } if is_in(place) => {
-                Shown::Workflow(place.clone(), id.clone())
+                AppScreen::Workflow(place.clone(), id.clone())
             }
             Route::Home
             | Route::Compare { .. }
             | Route::Workflows { .. }
-            | Route::Workflow { .. } => Shown::Runs,
+            | Route::Workflow { .. } => AppScreen::Runs,
         }
     }
 }

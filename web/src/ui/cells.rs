@@ -1,6 +1,6 @@
 //! Formats the cells of a database table for a grid: each cell on one line, in columns as wide as their content.
 
-use prosescope_core::pages::view::Cell;
+use prosescope_core::pages::view::ShownCell;
 
 /// The most characters of a cell shown in its row and its tooltip.
 const TITLE: usize = 300;
@@ -9,7 +9,7 @@ const NARROW: usize = 4;
 const WIDE: usize = 56;
 
 /// Formats a cell as text: NULL as `NULL`, bytes as in SQL (`x'00ff'`).
-pub(crate) fn text(cell: &Cell) -> String {
+pub(crate) fn text(cell: &ShownCell) -> String {
     match cell.stored.as_str() {
         "null" => "NULL".to_owned(),
         "blob" => format!("x'{}'", cell.text),
@@ -18,7 +18,7 @@ pub(crate) fn text(cell: &Cell) -> String {
 }
 
 /// Returns the beginning of a cell's text.
-pub(crate) fn beginning(cell: &Cell) -> String {
+pub(crate) fn beginning(cell: &ShownCell) -> String {
     text(cell).chars().take(TITLE).collect()
 }
 
@@ -30,7 +30,7 @@ pub(crate) fn one_line(text: &str) -> String {
 }
 
 /// Returns the CSS class of a cell, by its storage class.
-pub(crate) fn class(cell: &Cell) -> &'static str {
+pub(crate) fn class(cell: &ShownCell) -> &'static str {
     match cell.stored.as_str() {
         "null" => "null",
         "integer" | "real" => "number",
@@ -41,7 +41,7 @@ pub(crate) fn class(cell: &Cell) -> &'static str {
 
 /// Widens columns to fit their names and rows. Columns never become narrower, so that they do not jump while the user
 /// scrolls.
-pub(crate) fn widen(widths: &mut Vec<usize>, names: &[String], rows: &[Vec<Cell>]) {
+pub(crate) fn widen(widths: &mut Vec<usize>, names: &[String], rows: &[Vec<ShownCell>]) {
     let heads = names.iter().map(|name| name.chars().count());
     let rows = rows.iter().map(|row| {
         let cells = row.iter().map(|cell| text(cell).chars().take(WIDE).count());

@@ -3,16 +3,16 @@
 
 use leptos::prelude::*;
 use prosescope_core::model::time::{DAY, Stamp};
-use prosescope_core::pages::session::{Filter, Order};
+use prosescope_core::pages::session::{Filter, ListOrder};
 
 /// The possible orders of the list, each with its name in the address and its label.
-pub(crate) const ORDERS: [(&str, &str, Order); 6] = [
-    ("newest", "Newest first", Order::Newest),
-    ("oldest", "Oldest first", Order::Oldest),
-    ("problems", "Problems first", Order::Problems),
-    ("longest", "Longest first", Order::Duration),
-    ("status", "By status", Order::Status),
-    ("program", "By program", Order::Program),
+pub(crate) const ORDERS: [(&str, &str, ListOrder); 6] = [
+    ("newest", "Newest first", ListOrder::Newest),
+    ("oldest", "Oldest first", ListOrder::Oldest),
+    ("problems", "Problems first", ListOrder::Problems),
+    ("longest", "Longest first", ListOrder::Duration),
+    ("status", "By status", ListOrder::Status),
+    ("program", "By program", ListOrder::Program),
 ];
 
 /// The value of [`Choice::workflows`] that selects workflows with a run that waits for input, whatever their status.
@@ -70,14 +70,14 @@ impl Choice {
     }
 
     /// Returns the order of the list of runs.
-    pub(crate) fn order(self) -> Order {
+    pub(crate) fn order(self) -> ListOrder {
         let order = ORDERS.get(self.order.get());
         order.map(|(_, _, order)| *order).unwrap_or_default()
     }
 
     /// Switches to the next order in `orders`, as on a click on a column's heading. If the present order is not in
     /// `orders`, switches to the first order in it.
-    pub(crate) fn order_by(self, orders: &[Order]) {
+    pub(crate) fn order_by(self, orders: &[ListOrder]) {
         let now = self.order.get_untracked();
         let places: Vec<usize> = orders
             .iter()

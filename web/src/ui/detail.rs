@@ -5,9 +5,9 @@ use leptos::prelude::*;
 use super::divider::Divider;
 use super::icons;
 use super::keys;
-use super::list::Key;
+use super::list::ListCommand;
 use super::parts::{SMALL, matches};
-use super::state::{App, Run};
+use super::state::{App, ShownRun};
 use crate::route::{Page, Route};
 
 /// Draws a list with the open row beside it. On screens narrower than 1000 pixels, the open row covers the list.
@@ -78,15 +78,15 @@ pub(crate) fn opening<T: 'static>(
     page: Page,
     selected: Memo<Option<String>>,
     item: impl Fn(u64, &T) -> String + Send + Sync + 'static,
-) -> Callback<(Key, u64, Option<T>)> {
-    let (app, run) = (App::get(), Run::get());
-    Callback::new(move |(key, at, row): (Key, u64, Option<T>)| {
+) -> Callback<(ListCommand, u64, Option<T>)> {
+    let (app, run) = (App::get(), ShownRun::get());
+    Callback::new(move |(key, at, row): (ListCommand, u64, Option<T>)| {
         let Some(row) = row else { return };
         let open = selected.read_untracked().is_some();
-        if key == Key::Enter || (key == Key::Moved && open) {
+        if key == ListCommand::Enter || (key == ListCommand::Moved && open) {
             app.put(run.item(page, item(at, &row)));
         }
-        if key == Key::Enter {
+        if key == ListCommand::Enter {
             request_animation_frame(enter);
         }
     })

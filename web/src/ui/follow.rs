@@ -14,9 +14,9 @@ use futures_channel::oneshot;
 use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
 
-use crate::protocol::{Followed, Trouble};
+use crate::protocol::{FollowAnswer, Trouble};
 
-pub(crate) use carry::{Carry, Keeper, Kept, Stand, on_cleanup_local};
+pub(crate) use carry::{Carry, KeptItems, ListKeeper, Stand, on_cleanup_local};
 pub(crate) use note::Following;
 pub(crate) use watch::watch;
 
@@ -47,7 +47,7 @@ pub(crate) struct Follow {
     news: RwSignal<News>,
     /// The new name of the selected item in the address, if rereading changed only the item's number.
     renamed: StoredValue<Option<String>>,
-    keeper: StoredValue<Option<(u32, Keeper)>, LocalStorage>,
+    keeper: StoredValue<Option<(u32, ListKeeper)>, LocalStorage>,
     wake: StoredValue<Option<oneshot::Sender<()>>, LocalStorage>,
     /// A counter that gives each keeper and each set of new rows a number. A late removal can thereby skip a newer
     /// keeper or set.
@@ -153,7 +153,7 @@ impl Follow {
     }
 
     /// Marks the new rows for [`MARKED`] milliseconds.
-    fn mark(self, place: Option<&str>, followed: &Followed, runs: BTreeSet<String>) {
+    fn mark(self, place: Option<&str>, followed: &FollowAnswer, runs: BTreeSet<String>) {
         self.news.set(News {
             place: place.unwrap_or_default().to_owned(),
             nodes: followed.new_nodes.iter().copied().collect(),

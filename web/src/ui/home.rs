@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use super::icons;
 use super::load::TroubleNote;
 use super::opening::{pick_files, pick_folder};
-use super::state::{App, Desk, What};
+use super::state::{App, Desk, OpeningSource};
 use super::theme::ThemeButton;
 use crate::route::Route;
 
@@ -85,7 +85,7 @@ fn Offer(again: bool) -> impl IntoView {
                         {icons::file()}<span>"Open files…"</span><kbd>"Ctrl O"</kbd>
                     </button>
                     <button on:click=move |_| pick_folder()>{icons::folder()}<span>"Open folder…"</span></button>
-                    <button class="plain" on:click=move |_| app.open(What::Example)>"Try the example runs"</button>
+                    <button class="plain" on:click=move |_| app.open(OpeningSource::Example)>"Try the example runs"</button>
                 </p>
             </div>
         </section>

@@ -9,7 +9,7 @@ use super::opening::pick_files;
 use super::pages::failures;
 use super::state::{App, Desk, Move, find};
 use crate::route::{Page, Route, Tab};
-use crate::text::axis::Seen;
+use crate::text::axis::VisiblePart;
 
 /// The keys and their descriptions, for the help.
 pub(crate) const KEYS: [(&[&str], &str); 23] = [
@@ -244,7 +244,7 @@ fn timeline(app: App, key: &str) -> bool {
         _ if !shown.timed.get_untracked() => return false,
         "[" => shown.seen.update(|seen| *seen = seen.moved(-0.25)),
         "]" => shown.seen.update(|seen| *seen = seen.moved(0.25)),
-        "0" => shown.seen.set(Seen::ALL),
+        "0" => shown.seen.set(VisiblePart::ALL),
         "f" => return app.move_in_list(Move::Fill),
         _ => shown.zoom(key != "-"),
     }

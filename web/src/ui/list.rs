@@ -6,4 +6,4 @@ mod pages;
 mod rows;
 
 pub(crate) use pages::{Pages, Stretch};
-pub(crate) use rows::{Cursor, Key, Kind, Mark, Rows};
+pub(crate) use rows::{Cursor, ListCommand, ListRole, Mark, Rows};

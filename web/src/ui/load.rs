@@ -7,16 +7,16 @@ use serde::de::DeserializeOwned;
 use wasm_bindgen::prelude::*;
 
 use super::parts::live;
-use super::state::{App, Run};
+use super::state::{App, ShownRun};
 use crate::protocol::{Request, Stats, Trouble};
 use crate::text::words;
 
 /// An answer, or `None` until it arrives.
-pub(crate) type Answer<T> = RwSignal<Option<Result<T, Trouble>>>;
+pub(crate) type LoadState<T> = RwSignal<Option<Result<T, Trouble>>>;
 
 /// Sends a request, and sends it again when a signal that `request` reads changes or the run is reread. The previous
 /// answer stays until the new one arrives, and is kept if both are equal.
-pub(crate) fn ask<T>(request: impl Fn() -> Request + 'static) -> Answer<T>
+pub(crate) fn ask<T>(request: impl Fn() -> Request + 'static) -> LoadState<T>
 where
     T: DeserializeOwned + PartialEq + Send + Sync + 'static,
 {
@@ -25,11 +25,11 @@ where
 }
 
 /// Requests a page of the shown run.
-pub(crate) fn ask_page<T>(page: Page) -> Answer<T>
+pub(crate) fn ask_page<T>(page: Page) -> LoadState<T>
 where
     T: DeserializeOwned + PartialEq + Send + Sync + 'static,
 {
-    let run = Run::get();
+    let run = ShownRun::get();
     ask(move || Request::Page {
         place: run.place(),
         page,
@@ -37,7 +37,7 @@ where
 }
 
 /// Fetches an answer as [`ask`] does, for an answer that needs several requests.
-pub(crate) fn ask_by<T, F>(fetch: impl Fn() -> F + 'static) -> Answer<T>
+pub(crate) fn ask_by<T, F>(fetch: impl Fn() -> F + 'static) -> LoadState<T>
 where
     T: PartialEq + Send + Sync + 'static,
     F: Future<Output = Result<T, Trouble>> + 'static,
@@ -73,7 +73,7 @@ where
 }
 
 /// Draws an answer with `draw` when it has arrived; before that, a note that the page is waiting.
-pub(crate) fn loaded<T, F>(of: Answer<T>, draw: F) -> AnyView
+pub(crate) fn loaded<T, F>(of: LoadState<T>, draw: F) -> AnyView
 where
     T: Clone + Send + Sync + 'static,
     F: Fn(T) -> AnyView + Send + 'static,

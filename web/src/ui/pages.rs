@@ -16,7 +16,7 @@ use leptos::prelude::*;
 use prosescope_core::pages::view::{NodeRef, TreeRow};
 
 use super::parts::Pill;
-use super::state::Run;
+use super::state::ShownRun;
 use crate::route::Page;
 
 /// Returns the status by which a row of the trace is drawn.
@@ -42,7 +42,7 @@ pub(crate) fn coded(sentence: &str) -> AnyView {
 
 /// Draws a link to a node of the trace: its statement, its status, its parent.
 fn node_link(node: &NodeRef) -> AnyView {
-    let run = Run::get();
+    let run = ShownRun::get();
     view! {
         <a href=run.item(Page::Trace, item_of(node)).to_string() class="node">
             <Pill status=node.status.clone()/>

@@ -4,12 +4,12 @@ use gloo_file::ObjectUrl;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use prosescope_core::model::time::Stamp;
-use prosescope_core::pages::view::{BindingRef, Part, Tone, icon, tone};
+use prosescope_core::pages::view::{BindingRef, RunPart, Tone, icon, tone};
 use wasm_bindgen::JsCast as _;
 use wasm_bindgen_futures::JsFuture;
 
 use super::icons;
-use super::state::{App, Run};
+use super::state::{App, ShownRun};
 use crate::protocol::{Request, Trouble};
 use crate::route::{Page, Route};
 use crate::text::words;
@@ -143,7 +143,7 @@ pub(crate) fn link(to: Route, text: impl Into<String>) -> AnyView {
 
 /// Draws links to bindings.
 pub(crate) fn binding_links(bindings: &[BindingRef]) -> AnyView {
-    let run = Run::get();
+    let run = ShownRun::get();
     let links = bindings.iter().map(|binding| {
         let to = run.item(Page::Bindings, binding.binding).to_string();
         let note = binding.overwritten.then(|| view! { <small>" overwritten later"</small> });
@@ -171,7 +171,7 @@ pub(crate) fn Empty(
 #[component]
 pub(crate) fn EmptyPart(
     /// The part of the run that is empty.
-    part: Part,
+    part: RunPart,
     /// The note, such as `No gates`.
     #[prop(into)]
     what: String,
@@ -179,7 +179,7 @@ pub(crate) fn EmptyPart(
     #[prop(into)]
     why: String,
 ) -> impl IntoView {
-    let run = Run::get();
+    let run = ShownRun::get();
     let unread = move || {
         let overview = run.overview.get()?.ok()?;
         overview.unread.into_iter().find(|u| u.concerns(part))

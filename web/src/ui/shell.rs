@@ -3,7 +3,7 @@
 
 use leptos::html::Nav;
 use leptos::prelude::*;
-use prosescope_core::pages::view::{Overview, Part};
+use prosescope_core::pages::view::{Overview, RunPart};
 
 use super::band::Band;
 use super::bar_end::bar_end;
@@ -13,7 +13,7 @@ use super::icons;
 use super::load::{TroubleNote, ask};
 use super::pages;
 use super::parts::live;
-use super::state::{App, Desk, Run};
+use super::state::{App, Desk, ShownRun};
 use crate::protocol::{Request, Trouble};
 use crate::route::{Page, Route};
 use crate::text::words;
@@ -34,7 +34,7 @@ pub(crate) fn RunShell(
             page: prosescope_core::pages::session::pages::Page::Overview,
         }
     });
-    let run = Run {
+    let run = ShownRun {
         key: Memo::new(move |_| key.clone()),
         place: Memo::new(move |_| place.clone()),
         overview: answer.into(),
@@ -102,7 +102,7 @@ pub(super) fn name_of(program: &str) -> String {
 #[component]
 fn RunBar() -> impl IntoView {
     let app = App::get();
-    let run = Run::get();
+    let run = ShownRun::get();
     let several = move || {
         app.desk
             .with(|desk| matches!(desk, Desk::Open(list) if list.runs.len() > 1))
@@ -152,7 +152,7 @@ fn RunBar() -> impl IntoView {
 
 #[component]
 fn Pages(page: Memo<Page>) -> impl IntoView {
-    let run = Run::get();
+    let run = ShownRun::get();
     let count = move |of: Page| {
         run.overview.with(|overview| {
             let overview = overview.as_ref()?.as_ref().ok()?;
@@ -233,11 +233,11 @@ fn Pages(page: Memo<Page>) -> impl IntoView {
 }
 
 /// Returns whether the content of a page could not be read. Such a page may have content even if its count is 0.
-fn is_unread(run: Run, page: Page) -> bool {
+fn is_unread(run: ShownRun, page: Page) -> bool {
     let part = match page {
-        Page::Agents => Part::Agents,
-        Page::Gates => Part::Gates,
-        Page::Imports => Part::Imports,
+        Page::Agents => RunPart::Agents,
+        Page::Gates => RunPart::Gates,
+        Page::Imports => RunPart::Imports,
         _ => return false,
     };
     run.overview
@@ -245,7 +245,7 @@ fn is_unread(run: Run, page: Page) -> bool {
 }
 
 /// Returns the words for the number of issues (`2 errors, 1 note`), and the CSS class for them.
-fn found(run: Run) -> (String, &'static str) {
+fn found(run: ShownRun) -> (String, &'static str) {
     run.overview.with(|overview| {
         let Some(Ok(overview)) = overview else {
             return (String::new(), "faint");

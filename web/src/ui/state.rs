@@ -11,9 +11,10 @@ use prosescope_core::pages::view::{Overview, RunList, RunSummary};
 use serde::de::DeserializeOwned;
 use wasm_bindgen::JsValue;
 
-use crate::client::{Client, Opening, Watch};
+use crate::client::{Client, Opening, ProgressCallback};
 use crate::protocol::{
-    Folded, Folds, LookedThrough, Missing, Opened, Request, Shared, Trouble, WorkflowsIn,
+    Folded, Folds, LookedThrough, Missing, OpenedSource, Request, SharedRemarks, Trouble,
+    WorkflowsIn,
 };
 use crate::route::{Page, Route, query, with_query};
 
@@ -25,7 +26,7 @@ use super::trace_shown::TraceShown;
 
 /// A source to open.
 #[derive(Clone)]
-pub(crate) enum What {
+pub(crate) enum OpeningSource {
     /// Files that the user dropped, picked or pasted.
     Files {
         /// The name to show for the files.
@@ -46,19 +47,19 @@ pub(crate) enum What {
     Example,
 }
 
-impl What {
+impl OpeningSource {
     fn label(&self) -> String {
         match self {
-            What::Files { label, .. } | What::Own(label, _) => label.clone(),
-            What::Served => "the local server".to_owned(),
-            What::Example => "the examples".to_owned(),
+            OpeningSource::Files { label, .. } | OpeningSource::Own(label, _) => label.clone(),
+            OpeningSource::Served => "the local server".to_owned(),
+            OpeningSource::Example => "the examples".to_owned(),
         }
     }
 
     /// Returns the request that opens the source, and the files that it needs.
     fn opening(&self) -> Opening {
         match self {
-            What::Files {
+            OpeningSource::Files {
                 label,
                 files,
                 missing,
@@ -70,7 +71,7 @@ impl What {
                 };
                 (request, files.clone())
             }
-            What::Own(label, file) => {
+            OpeningSource::Own(label, file) => {
                 let request = Request::OpenFiles {
                     label: label.clone(),
                     missing: Missing {
@@ -80,8 +81,8 @@ impl What {
                 };
                 (request, vec![(label.clone(), file.clone())])
             }
-            What::Served => (Request::OpenServed, Vec::new()),
-            What::Example => (Request::OpenExample, Vec::new()),
+            OpeningSource::Served => (Request::OpenServed, Vec::new()),
+            OpeningSource::Example => (Request::OpenExample, Vec::new()),
         }
     }
 }
@@ -132,7 +133,7 @@ pub(crate) struct App {
     /// The databases of workflows in the source.
     pub(crate) workflows: RwSignal<Vec<WorkflowsIn>>,
     /// The remarks about shared files in the source.
-    pub(crate) shared: RwSignal<Option<Shared>>,
+    pub(crate) shared: RwSignal<Option<SharedRemarks>>,
     /// The route in the address.
     pub(crate) route: RwSignal<Route>,
     /// The width of the item beside a list, in pixels; `None` for the default width.
@@ -174,7 +175,7 @@ pub(crate) struct App {
     /// Counts the changes of folded nodes, for parts of the page that track them.
     fold_bell: RwSignal<u32>,
     /// The most recently opened source, to open it again.
-    last: StoredValue<Option<What>, LocalStorage>,
+    last: StoredValue<Option<OpeningSource>, LocalStorage>,
     /// The states that were replaced by newer openings, the oldest first. If an opening fails, the last of these states
     /// is restored.
     behind: StoredValue<Vec<Behind>, LocalStorage>,
@@ -191,7 +192,7 @@ pub(crate) struct App {
 struct Behind {
     number: u32,
     desk: Desk,
-    what: Option<What>,
+    what: Option<OpeningSource>,
     gathering: Option<(String, bool)>,
     unread: (u32, bool),
     /// The actions to run if this state is restored, such as showing an answer that arrived meanwhile.
@@ -302,7 +303,7 @@ impl App {
     pub(crate) async fn look_to_share(
         self,
         request: &Request,
-        watch: Watch,
+        watch: ProgressCallback,
     ) -> Result<LookedThrough, Trouble> {
         let client = self.client.get_value();
         client.look_to_share(self.opening(), request, watch).await
@@ -312,7 +313,7 @@ impl App {
     pub(crate) async fn share(
         self,
         request: &Request,
-        watch: Watch,
+        watch: ProgressCallback,
     ) -> Result<web_sys::Blob, Trouble> {
         let client = self.client.get_value();
         client.share(self.opening(), request, watch).await
@@ -434,7 +435,7 @@ impl App {
     }
 
     /// Opens the files of an opening that are listed so far, while the other files are being listed.
-    pub(crate) fn open_so_far(self, number: u32, what: What) {
+    pub(crate) fn open_so_far(self, number: u32, what: OpeningSource) {
         // Only the newest opening may open files, because a desk has only one source.
         if self.number() != number {
             return;
@@ -459,17 +460,17 @@ impl App {
     }
 
     /// Opens a source instead of the present one.
-    pub(crate) fn open(self, what: What) {
+    pub(crate) fn open(self, what: OpeningSource) {
         let number = self.begin(&what.label(), "Reading");
         self.open_as(number, what);
     }
 
     /// Opens the files of an opening after all are listed, unless the user cancelled the opening.
-    pub(crate) fn open_as(self, number: u32, what: What) {
+    pub(crate) fn open_as(self, number: u32, what: OpeningSource) {
         self.act_for(number, move |app| {
             app.doing(number, "Reading".to_owned());
             app.last.set_value(Some(what.clone()));
-            app.follow.begin(matches!(what, What::Served));
+            app.follow.begin(matches!(what, OpeningSource::Served));
             spawn_local(async move {
                 let opened = app.ask_open(&what).await;
                 app.act_for(number, move |app| match opened {
@@ -480,7 +481,7 @@ impl App {
         });
     }
 
-    async fn ask_open(self, what: &What) -> Result<Opened, Trouble> {
+    async fn ask_open(self, what: &OpeningSource) -> Result<OpenedSource, Trouble> {
         let client = self.client.get_value();
         let (request, files) = what.opening();
         client.ask_with(&request, files).await
@@ -503,13 +504,13 @@ impl App {
     }
 
     /// Returns the source that is open or that failed to open.
-    pub(crate) fn what(self) -> Option<What> {
+    pub(crate) fn what(self) -> Option<OpeningSource> {
         self.last.get_value()
     }
 
     /// Shows an opened source. If `so_far` is true, some of its files are not listed yet.
-    fn opened(self, opened: Opened, so_far: bool) {
-        let Opened {
+    fn opened(self, opened: OpenedSource, so_far: bool) {
+        let OpenedSource {
             list,
             workflows,
             left,
@@ -647,7 +648,7 @@ impl App {
                 left > 0 && !stopped && self.number() == number
             };
             while is_wanted() {
-                let more: Opened = match self.ask(Request::MoreRuns).await {
+                let more: OpenedSource = match self.ask(Request::MoreRuns).await {
                     Ok(more) => more,
                     Err(trouble) => {
                         self.unread.update(|(_, stopped)| *stopped = true);
@@ -673,7 +674,7 @@ impl App {
     }
 
     /// Adds further runs to the list.
-    fn add(self, more: Opened) {
+    fn add(self, more: OpenedSource) {
         self.desk.update(|desk| {
             if let Desk::Open(list) = desk {
                 list.runs.extend(more.list.runs);
@@ -690,8 +691,10 @@ impl App {
     pub(crate) fn open_again(self) {
         let outdated = self.follow.outdated.read_untracked().is_some();
         match self.what() {
-            Some(What::Files { handles, .. }) if !handles.is_empty() => open_handles(self, handles),
-            Some(What::Files { .. }) if outdated => pick_files(),
+            Some(OpeningSource::Files { handles, .. }) if !handles.is_empty() => {
+                open_handles(self, handles)
+            }
+            Some(OpeningSource::Files { .. }) if outdated => pick_files(),
             Some(what) => self.open(what),
             None => self.desk.set(Desk::Empty),
         }
@@ -745,7 +748,8 @@ impl App {
             return;
         };
         self.opening.set_value(behind.number);
-        self.follow.begin(matches!(behind.what, Some(What::Served)));
+        self.follow
+            .begin(matches!(behind.what, Some(OpeningSource::Served)));
         self.last.set_value(behind.what);
         self.gathering.set(behind.gathering);
         self.unread.set(behind.unread);
@@ -844,7 +848,7 @@ impl App {
 
 /// The run that the page shows. It is cheap to copy.
 #[derive(Clone, Copy)]
-pub(crate) struct Run {
+pub(crate) struct ShownRun {
     /// The run's id or path in the address.
     pub(crate) key: Memo<String>,
     /// The run's path in the open source.
@@ -853,9 +857,9 @@ pub(crate) struct Run {
     pub(crate) overview: Signal<Option<Result<Overview, Trouble>>>,
 }
 
-impl Run {
+impl ShownRun {
     /// Returns the shown run from the context of the component.
-    pub(crate) fn get() -> Run {
+    pub(crate) fn get() -> ShownRun {
         expect_context()
     }
 

@@ -4,7 +4,7 @@
 use leptos::prelude::*;
 use prosescope_core::pages::session::pages::{TraceChoice, TraceOrder};
 
-use crate::text::axis::{CLOSER, Seen};
+use crate::text::axis::{CLOSER, VisiblePart};
 
 /// The filter and the view of the shown run's trace. It consists of signals and is cheap to copy.
 #[derive(Clone, Copy)]
@@ -16,7 +16,7 @@ pub(crate) struct TraceShown {
     /// Whether the user closed the item that is open from the start.
     pub(crate) shut: RwSignal<bool>,
     /// The visible part of the axis.
-    pub(crate) seen: RwSignal<Seen>,
+    pub(crate) seen: RwSignal<VisiblePart>,
     /// The path of the run to which this view belongs.
     place: StoredValue<String>,
     /// Whether the filter comes from a link. The run that is opened next then keeps the filter.
@@ -36,7 +36,7 @@ impl TraceShown {
             choice: RwSignal::new(TraceChoice::default()),
             timed: RwSignal::new(false),
             shut: RwSignal::new(false),
-            seen: RwSignal::new(Seen::ALL),
+            seen: RwSignal::new(VisiblePart::ALL),
             place: StoredValue::new(String::new()),
             is_linked: StoredValue::new(false),
         }
@@ -56,7 +56,7 @@ impl TraceShown {
         }
         if is_other && !is_linked {
             self.choice.set(TraceChoice::default());
-            self.seen.set(Seen::ALL);
+            self.seen.set(VisiblePart::ALL);
         }
     }
 

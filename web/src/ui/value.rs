@@ -7,13 +7,13 @@ use leptos::task::spawn_local;
 use prosescope_core::pages::session::ValueOf;
 use prosescope_core::pages::view::ValueFormat;
 use prosescope_core::record::render::download::download_name;
-use prosescope_desk::text::{LineOf, Lines, laid_out};
+use prosescope_desk::text::{IndexedLines, LineOf, laid_out};
 
 use super::list::{Cursor, Mark, Pages, Rows, Stretch};
 use super::load::{ask, loaded};
 use super::parts::{Copy, Download, Empty};
 use super::rendered::Markdown;
-use super::state::{App, Marked, Run};
+use super::state::{App, Marked, ShownRun};
 use crate::protocol::{LinesOf, OpenedValue, Request, ShownLines};
 use crate::text::words;
 
@@ -25,18 +25,18 @@ const AT_ONCE: usize = 60_000;
 
 /// The way in which a value is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Look {
+enum ValueLook {
     Rendered,
     Json,
     Raw,
 }
 
-impl Look {
+impl ValueLook {
     fn word(self) -> &'static str {
         match self {
-            Look::Rendered => "Rendered",
-            Look::Json => "JSON",
-            Look::Raw => "Raw",
+            ValueLook::Rendered => "Rendered",
+            ValueLook::Json => "JSON",
+            ValueLook::Raw => "Raw",
         }
     }
 }
@@ -49,7 +49,7 @@ pub(crate) fn Value(
     /// The name of the file when the value is saved.
     name: String,
 ) -> impl IntoView {
-    let run = Run::get();
+    let run = ShownRun::get();
     let asked = of.clone();
     let answer = ask::<OpenedValue>(move || Request::Value {
         place: run.place(),
@@ -122,15 +122,15 @@ pub(crate) fn Looks(
     /// The further content of the bar with the tabs.
     children: Children,
 ) -> impl IntoView {
-    let looks: &[Look] = match format {
-        ValueFormat::Markdown | ValueFormat::Text => &[Look::Rendered, Look::Raw],
-        ValueFormat::Json => &[Look::Json, Look::Raw],
-        ValueFormat::Binary => &[Look::Raw],
+    let looks: &[ValueLook] = match format {
+        ValueFormat::Markdown | ValueFormat::Text => &[ValueLook::Rendered, ValueLook::Raw],
+        ValueFormat::Json => &[ValueLook::Json, ValueLook::Raw],
+        ValueFormat::Binary => &[ValueLook::Raw],
     };
     let first = match format {
-        ValueFormat::Markdown => Look::Rendered,
-        ValueFormat::Json => Look::Json,
-        ValueFormat::Text | ValueFormat::Binary => Look::Raw,
+        ValueFormat::Markdown => ValueLook::Rendered,
+        ValueFormat::Json => ValueLook::Json,
+        ValueFormat::Text | ValueFormat::Binary => ValueLook::Raw,
     };
     let app = App::get();
     let look = RwSignal::new(first);
@@ -138,8 +138,8 @@ pub(crate) fn Looks(
     Effect::new(move || {
         // Of a long text, only the beginning is rendered. The text is shown raw, because the found text may be after
         // the rendered beginning.
-        if is_long && app.marked.read().is_some() && look.get_untracked() == Look::Rendered {
-            look.set(Look::Raw);
+        if is_long && app.marked.read().is_some() && look.get_untracked() == ValueLook::Rendered {
+            look.set(ValueLook::Raw);
         }
     });
     let tabs = (looks.len() > 1 && !empty).then(|| {
@@ -159,13 +159,13 @@ pub(crate) fn Looks(
             view! { <Empty what="Empty" why="The value has no bytes."/> }.into_any()
         } else {
             match (look.get(), long.clone()) {
-                (Look::Json | Look::Raw, Some(of)) => {
-                    let laid_out = look.get_untracked() == Look::Json;
+                (ValueLook::Json | ValueLook::Raw, Some(of)) => {
+                    let laid_out = look.get_untracked() == ValueLook::Json;
                     view! { <Long of=LinesOf { laid_out, ..of }/> }.into_any()
                 }
-                (Look::Rendered, _) => view! { <Markdown text=text.get_value()/> }.into_any(),
-                (Look::Json, None) => view! { <Text text=laid_out(&text.read_value())/> }.into_any(),
-                (Look::Raw, None) => view! { <Text text=text.get_value()/> }.into_any(),
+                (ValueLook::Rendered, _) => view! { <Markdown text=text.get_value()/> }.into_any(),
+                (ValueLook::Json, None) => view! { <Text text=laid_out(&text.read_value())/> }.into_any(),
+                (ValueLook::Raw, None) => view! { <Text text=text.get_value()/> }.into_any(),
             }
         }}
     }
@@ -180,7 +180,7 @@ pub(crate) fn Text(
     if text.len() <= AT_ONCE {
         return view! { <pre class="raw" tabindex="0">{text}</pre> }.into_any();
     }
-    let lines = Rc::new(Lines::new(text));
+    let lines = Rc::new(IndexedLines::new(text));
     let fetch = move |from: u64, len: u32| {
         let rows = (from..from + u64::from(len)).filter_map(|i| {
             let (number, line) = lines.get(i as usize)?;

@@ -4,11 +4,11 @@ use leptos::prelude::*;
 use prosescope_workflow::WorkflowStatus;
 
 use super::choice::WAITING;
-use super::list::{Cursor, Key, Mark, Pages, Rows, Stretch};
+use super::list::{Cursor, ListCommand, Mark, Pages, Rows, Stretch};
 use super::parts::{Empty, Pill, When, live};
 use super::runs::{ListBar, Lists};
 use super::state::App;
-use crate::protocol::{Line, Request, Window};
+use crate::protocol::{Request, Window, WindowRow};
 use crate::route::{InThread, Route, Tab};
 use crate::text::words;
 
@@ -64,11 +64,13 @@ pub(crate) fn Workflows(
     };
     let nothing = Memo::new(move |_| pages.total.get() == Some(0));
     let to = place.clone();
-    let on_key = Callback::new(move |(pressed, _, row): (Key, u64, Option<Line>)| {
-        if let (Key::Enter, Some(Line::Workflow(row))) = (pressed, row) {
-            app.go(Route::workflow(&to, &row.id, Tab::Thread));
-        }
-    });
+    let on_key = Callback::new(
+        move |(pressed, _, row): (ListCommand, u64, Option<WindowRow>)| {
+            if let (ListCommand::Enter, Some(WindowRow::Workflow(row))) = (pressed, row) {
+                app.go(Route::workflow(&to, &row.id, Tab::Thread));
+            }
+        },
+    );
     let head = view! {
         <span role="columnheader">"Conversation"</span>
         <span role="columnheader">"Newest run"</span>
@@ -114,7 +116,7 @@ pub(crate) fn Workflows(
 
 /// Creates a list that loads its rows with the requests that `request` returns. The arguments of `request` are the
 /// index of the first row and the number of rows.
-pub(super) fn lines(request: Box<dyn Fn(u64, u32) -> Request>) -> Pages<Line> {
+pub(super) fn lines(request: Box<dyn Fn(u64, u32) -> Request>) -> Pages<WindowRow> {
     let app = App::get();
     Pages::new(move |from, len| {
         let request = request(from, len);
@@ -129,7 +131,7 @@ pub(super) fn lines(request: Box<dyn Fn(u64, u32) -> Request>) -> Pages<Line> {
 #[component]
 pub(super) fn Lines(
     /// The list's rows.
-    pages: Pages<Line>,
+    pages: Pages<WindowRow>,
     /// The height of a row, in pixels.
     height: f64,
     /// The label for screen readers.
@@ -141,26 +143,26 @@ pub(super) fn Lines(
     /// The cells of the head row: the names of the columns.
     head: AnyView,
     /// Draws a row.
-    draw: fn(u64, &Line) -> AnyView,
+    draw: fn(u64, &WindowRow) -> AnyView,
     /// Handles a command of the list: the command, the index of the current row, and the row if it is loaded.
-    on_key: Callback<(Key, u64, Option<Line>)>,
+    on_key: Callback<(ListCommand, u64, Option<WindowRow>)>,
     /// Whether the keys `j`, `k` and others move in this list from anywhere on the page.
     #[prop(default = true)]
     main: bool,
 ) -> impl IntoView {
-    let mark: fn(&Line) -> Mark = mark;
+    let mark: fn(&WindowRow) -> Mark = mark;
     view! { <Rows pages height label class cursor head draw mark on_key main/> }
 }
 
 /// Returns the attributes of a row. The row of the open event is marked as selected.
-fn mark(row: &Line) -> Mark {
+fn mark(row: &WindowRow) -> Mark {
     let is_open = |id: i64| {
         let route = App::get().route;
         let selected = route.read().selected().and_then(InThread::parse);
         selected == Some(InThread::Event(id))
     };
     Mark {
-        selected: matches!(row, Line::Event(event) if is_open(event.id)),
+        selected: matches!(row, WindowRow::Event(event) if is_open(event.id)),
         ..Mark::default()
     }
 }
@@ -185,8 +187,8 @@ pub(super) fn spoken(status: &str) -> String {
     }
 }
 
-fn draw(_: u64, row: &Line) -> AnyView {
-    let Line::Workflow(row) = row else {
+fn draw(_: u64, row: &WindowRow) -> AnyView {
+    let WindowRow::Workflow(row) = row else {
         return ().into_any();
     };
     let (asks, said) = match (&row.question, &row.input) {

@@ -47,9 +47,9 @@ fn one_waiting_run_is_answered_by_its_workflow_and_several_by_name() {
 
 #[test]
 fn a_context_of_any_form_is_shown_whole() {
-    let text = |text: &str| Shown {
+    let text = |text: &str| RecordedText {
         text: text.into(),
-        ..Shown::default()
+        ..RecordedText::default()
     };
     let ours = r#"{"summary":"s","tail":[{"seq":1,"role":"user","content":"a","at":"2026-01-02T03:04:05Z","x":12345678901234567890123},"loose"],"meta":{"next_seq":2},"mood":"good"}"#;
     let shown = page(view("active", ours, Vec::new()));

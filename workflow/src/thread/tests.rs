@@ -8,9 +8,9 @@ const MINUTE: i64 = 60_000;
 fn said(role: &str, content: &str, minute: Option<i64>) -> Message {
     Message {
         role: Some(role.into()),
-        content: Some(Shown {
+        content: Some(RecordedText {
             text: content.into(),
-            ..Shown::default()
+            ..RecordedText::default()
         }),
         at: minute.map(|at| Stamp::At(at * MINUTE)),
         ..Message::default()
@@ -30,14 +30,14 @@ fn run(id: &str, input: &str, minute: Option<i64>) -> Turn {
 /// Returns a thread in short words: `m0` a message, `r1` a run, `(r1)` a run at an unknown position, `q:text` a
 /// question, `q!:text` a question without a recorded answer.
 fn told(messages: &[Message], runs: &[Turn]) -> String {
-    let word = |part: Part| match part {
-        Part::Message { at } => format!("m{at}"),
-        Part::Run {
+    let word = |part: ThreadItem| match part {
+        ThreadItem::Message { at } => format!("m{at}"),
+        ThreadItem::Run {
             at,
             is_placed: true,
         } => format!("r{at}"),
-        Part::Run { at, .. } => format!("(r{at})"),
-        Part::Question {
+        ThreadItem::Run { at, .. } => format!("(r{at})"),
+        ThreadItem::Question {
             text, is_answered, ..
         } => format!("q{}:{}", if is_answered { "" } else { "!" }, text.text),
     };

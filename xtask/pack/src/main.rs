@@ -19,13 +19,13 @@ use xtask::cargo::{QUICK_WASM, WASM_PROFILE};
 /// Make files of compiled modules
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
-struct Args {
+struct PackArgs {
     #[command(subcommand)]
-    command: Command,
+    command: PackCommand,
 }
 
 #[derive(Subcommand)]
-enum Command {
+enum PackCommand {
     /// Build the viewer: one HTML file
     Viewer(Profile),
     /// Build the JavaScript package into pkg/dist
@@ -34,7 +34,7 @@ enum Command {
     Install,
     /// Build the files of a release in target/dist: static programs for Linux, the viewer, the npm package,
     /// installers, licenses, checksums
-    Dist(dist::Args),
+    Dist(dist::DistArgs),
 }
 
 #[derive(clap::Args)]
@@ -54,15 +54,15 @@ impl Profile {
 }
 
 fn main() -> ExitCode {
-    xtask::step::ended(run(&Args::parse().command))
+    xtask::step::ended(run(&PackArgs::parse().command))
 }
 
-fn run(command: &Command) -> Result<()> {
+fn run(command: &PackCommand) -> Result<()> {
     let root = xtask::root();
     match command {
-        Command::Viewer(profile) => bundle::viewer(&root, profile.name()).map(drop),
-        Command::Pkg(profile) => pkg::build(&root, profile.name()).map(drop),
-        Command::Install => install::run_install(&root),
-        Command::Dist(args) => dist::run_dist(&root, args),
+        PackCommand::Viewer(profile) => bundle::viewer(&root, profile.name()).map(drop),
+        PackCommand::Pkg(profile) => pkg::build(&root, profile.name()).map(drop),
+        PackCommand::Install => install::run_install(&root),
+        PackCommand::Dist(args) => dist::run_dist(&root, args),
     }
 }

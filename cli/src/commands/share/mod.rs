@@ -24,7 +24,7 @@ use crate::progress::Progress;
 use crate::{cleanup, locate, print};
 pub(crate) use rules::known;
 pub(super) use rules::redactor;
-pub(super) use runs::Runs;
+pub(super) use runs::RunsToShare;
 
 pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
     let format = format(args)?;
@@ -37,7 +37,7 @@ pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
             .hint("choose another name, or give --overwrite"));
     }
     let _cleanup = cleanup::on_signal().map_err(|cause| runs::no_place(&cause))?;
-    let opened = Runs::open(&args.runs()?, format == Kind::Database, out)?;
+    let opened = RunsToShare::open(&args.runs()?, format == SharedFileKind::Database, out)?;
     let redactor = rules::redactor(&args.wishes, &opened)?;
     let mut sharing = Sharing::new(opened.shared()?, redactor).map_err(failed)?;
     let progress = Rc::new(Progress::of("looking through", 0, out));
@@ -67,7 +67,7 @@ pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
             return Err(CliError::refused("not-agreed", "nothing was written"));
         }
     }
-    let made = made(format != Kind::Database);
+    let made = made(format != SharedFileKind::Database);
     let temporary = written::beside(file)?;
     let packed = sharing.pack(&made, &mut || written::emptied(temporary.as_file()));
     let (mut report, _) = packed.map_err(failed)?;
@@ -83,16 +83,16 @@ pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
         .look_through(copy.as_ref(), databases)
         .map_err(failed)?;
     report.bytes = match format {
-        Kind::Zip => written::put(temporary, file, args.overwrite)?,
-        Kind::Database => written::database(&zip, file, args.overwrite)?,
-        Kind::Page | Kind::Text => {
+        SharedFileKind::Zip => written::put(temporary, file, args.overwrite)?,
+        SharedFileKind::Database => written::database(&zip, file, args.overwrite)?,
+        SharedFileKind::Page | SharedFileKind::Text => {
             let packed = temporary.path().metadata()?.len();
             if packed > page::MOST {
                 return Err(failed(ShareError::TooLarge(Box::new(report))));
             }
             let summary = Summary::of(&(copy as Rc<dyn Source>));
             let text = match format {
-                Kind::Text => summary.text,
+                SharedFileKind::Text => summary.text,
                 _ => written::page(temporary.path(), &summary)?,
             };
             written::text(&text, file, args.overwrite)?
@@ -129,32 +129,32 @@ pub(super) fn made(deflated: bool) -> Made {
 
 /// The kind of the shared file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum SharedFileKind {
     Page,
     Zip,
     Database,
     Text,
 }
 
-fn word(kind: Kind) -> &'static str {
+fn word(kind: SharedFileKind) -> &'static str {
     match kind {
-        Kind::Page => "html",
-        Kind::Zip => "zip",
-        Kind::Database => "db",
-        Kind::Text => "text",
+        SharedFileKind::Page => "html",
+        SharedFileKind::Zip => "zip",
+        SharedFileKind::Database => "db",
+        SharedFileKind::Text => "text",
     }
 }
 
-fn format(args: &ShareArgs) -> Result<Kind, CliError> {
+fn format(args: &ShareArgs) -> Result<SharedFileKind, CliError> {
     let end = args.out.as_deref().and_then(Path::extension);
     let end = end.map(|end| end.to_string_lossy().to_ascii_lowercase());
     Ok(match (args.format, end.as_deref()) {
-        _ if args.plain => Kind::Text,
-        (Some(Format::Html), _) | (None, Some("html" | "htm")) => Kind::Page,
-        (Some(Format::Zip), _) | (None, Some("zip")) => Kind::Zip,
-        (Some(Format::Db), _) | (None, Some("db" | "sqlite")) => Kind::Database,
-        (None, Some("txt" | "md")) => Kind::Text,
-        (None, _) if args.report => Kind::Page,
+        _ if args.plain => SharedFileKind::Text,
+        (Some(Format::Html), _) | (None, Some("html" | "htm")) => SharedFileKind::Page,
+        (Some(Format::Zip), _) | (None, Some("zip")) => SharedFileKind::Zip,
+        (Some(Format::Db), _) | (None, Some("db" | "sqlite")) => SharedFileKind::Database,
+        (None, Some("txt" | "md")) => SharedFileKind::Text,
+        (None, _) if args.report => SharedFileKind::Page,
         (None, _) => {
             return Err(CliError::usage(
                 "the name of the file does not end with a known extension",

@@ -7,17 +7,20 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use prosescope_share::copy::Redactor;
-use prosescope_share::redact::{Kind, LONGEST_FILE, Rules, names_secret};
-use prosescope_share::wishes::{Known, LONGEST, in_env};
+use prosescope_share::redact::{LONGEST_FILE, RuleKind, Rules, names_secret};
+use prosescope_share::wishes::{LONGEST, LocalSecret, in_env};
 
-use super::runs::Runs;
+use super::runs::RunsToShare;
 use crate::args::share::WishArgs;
 use crate::error::CliError;
 use crate::{input, locate};
 
 /// Returns a redactor for the rules and texts that the options name, and for the secrets and names of this machine and
 /// the runs' projects.
-pub(in crate::commands) fn redactor(args: &WishArgs, runs: &Runs) -> Result<Redactor, CliError> {
+pub(in crate::commands) fn redactor(
+    args: &WishArgs,
+    runs: &RunsToShare,
+) -> Result<Redactor, CliError> {
     let rules = rules(args.rules.as_deref())?;
     let redactor = args.wishes().redactor(rules, known(runs.folders()));
     redactor.map_err(|(text, refused)| CliError::usage(format!("--redact {text}: {refused}")))
@@ -41,7 +44,7 @@ fn rules(file: Option<&Path>) -> Result<Rules, CliError> {
 
 /// Returns the secrets in `.env` files and environment variables, and the names of the user and of this machine.
 /// `around` contains the folders of the runs.
-pub(crate) fn known<'a>(around: impl Iterator<Item = &'a PathBuf>) -> Vec<Known> {
+pub(crate) fn known<'a>(around: impl Iterator<Item = &'a PathBuf>) -> Vec<LocalSecret> {
     let mut known = Vec::new();
     for file in env_files(around) {
         known.extend(in_env(&fs::read_to_string(&file).unwrap_or_default()));
@@ -51,18 +54,18 @@ pub(crate) fn known<'a>(around: impl Iterator<Item = &'a PathBuf>) -> Vec<Known>
     let texts = variables
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     let secrets = texts.filter(|(name, _)| names_secret(name));
-    known.extend(secrets.map(|(name, value)| Known {
+    known.extend(secrets.map(|(name, value)| LocalSecret {
         name,
         value,
-        kind: Kind::Secret,
+        kind: RuleKind::Secret,
     }));
     let user = whoami::username().ok();
     let host = whoami::hostname().ok();
     for (name, value) in [("user", user), ("host", host)] {
-        known.extend(value.map(|value| Known {
+        known.extend(value.map(|value| LocalSecret {
             name: name.to_owned(),
             value,
-            kind: Kind::Personal,
+            kind: RuleKind::Personal,
         }));
     }
     known

@@ -6,27 +6,27 @@ use prosescope_core::model::source::Source;
 use prosescope_core::model::{FolderForm, Form};
 use prosescope_core::pages::session::Session;
 use prosescope_core::record::render::text::escape;
-use prosescope_share::copy::Shared;
+use prosescope_share::copy::SharedRun;
 use prosescope_share::pack::Databases;
-use prosescope_share::sharing::Each;
+use prosescope_share::sharing::RunWithDatabases;
 use prosescope_store::{Disk, DiskDatabases, WorkflowReader};
 
 use crate::commands::{convert, server_copy, unread};
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::locate::{self, OnServer, Opened};
+use crate::locate::{self, LocatedRun, OnServer};
 use crate::out::{Out, say};
 use crate::print;
 
 /// The runs that one command shares, opened.
-pub(in crate::commands) struct Runs {
+pub(in crate::commands) struct RunsToShare {
     all: Vec<One>,
     /// Temporary copies of runs in PostgreSQL, or in files. They are deleted when this field is dropped.
     _copies: Vec<tempfile::TempDir>,
 }
 
 enum One {
-    Run(Box<Opened>),
+    Run(Box<LocatedRun>),
     Workflows {
         disk: Box<Disk>,
         file: String,
@@ -34,14 +34,14 @@ enum One {
     },
 }
 
-impl Runs {
+impl RunsToShare {
     /// Opens the runs and the databases of workflows that the command line names. With `as_database`, runs in files are
     /// copied into databases first.
     pub(in crate::commands) fn open(
         names: &[String],
         as_database: bool,
         out: &Out,
-    ) -> Result<Runs, CliError> {
+    ) -> Result<RunsToShare, CliError> {
         let mut all = Vec::new();
         let mut copies = Vec::new();
         for name in names {
@@ -82,7 +82,7 @@ impl Runs {
             };
             all.push(One::Run(Box::new(opened)));
         }
-        Ok(Runs {
+        Ok(RunsToShare {
             all,
             _copies: copies,
         })
@@ -105,7 +105,7 @@ impl Runs {
     }
 
     /// Returns each run with its databases.
-    pub(in crate::commands) fn shared(&self) -> Result<Vec<Each<'_>>, CliError> {
+    pub(in crate::commands) fn shared(&self) -> Result<Vec<RunWithDatabases<'_>>, CliError> {
         let all = self.all.iter().map(|one| {
             let databases: Box<dyn Databases> = Box::new(databases(one.disk())?);
             Ok((one.shared(), databases))
@@ -115,7 +115,7 @@ impl Runs {
 }
 
 /// Returns whether a run is in files from which a database can be made.
-fn is_files(opened: &Opened) -> bool {
+fn is_files(opened: &LocatedRun) -> bool {
     let form = &opened.session.run().form;
     let forms = [FolderForm::StateMd, FolderForm::Bare];
     opened.database.is_none() && matches!(form, Form::Folder { form } if forms.contains(form))
@@ -143,9 +143,9 @@ impl One {
         }
     }
 
-    fn shared(&self) -> Shared<'_> {
+    fn shared(&self) -> SharedRun<'_> {
         match self {
-            One::Run(opened) => Shared {
+            One::Run(opened) => SharedRun {
                 session: Some(&opened.session),
                 source: opened.disk.as_ref(),
                 root: opened.session.run().root.to_string(),
@@ -156,7 +156,7 @@ impl One {
                     false => format!("{}/", opened.name),
                 },
             },
-            One::Workflows { disk, file, .. } => Shared::workflows(disk.as_ref(), file),
+            One::Workflows { disk, file, .. } => SharedRun::workflows(disk.as_ref(), file),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Tries edits that bypass the audit log with every way to decide the edited gate: the decision is refused and changes
-//! nothing. `core/src/read/gate/sealed/tests.rs` edits each column, and `core/src/record/tests/unsealed.rs` removes creations.
+//! nothing. `core/src/read/gate/sealed/tests.rs` edits each column, and `core/src/record/tests/unsealed.rs` removes
+//! creations.
 
 use std::fs;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Lists edits of rows and files of gates, each with the issue that it must cause. `core/src/read/gate/sealed/tests.rs` edits
-//! each column; here are one or two edits for each rule, and every edit that no check notices.
+//! Lists edits of rows and files of gates, each with the issue that it must cause. `core/src/read/gate/sealed/tests.rs`
+//! edits each column; here are one or two edits for each rule, and every edit that no check notices.
 
 use super::Found::{Alone, Never};
 use super::Tampering;

@@ -11,7 +11,7 @@ pub type Columns = Vec<(&'static str, Value)>;
 
 /// A row that a change writes, split into its key and its other columns.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Stored {
+pub struct ChangeRow {
     /// The name of the table.
     pub table: &'static str,
     /// The columns that identify the row, with their values.
@@ -24,7 +24,7 @@ pub struct Stored {
 
 impl Change {
     /// Returns the row that a change writes in a run; `None` if the change writes a file.
-    pub fn stored(&self, run: &str) -> Option<Stored> {
+    pub fn stored(&self, run: &str) -> Option<ChangeRow> {
         let mut first = Vec::new();
         // Each tuple: the table, the number of leading columns that form the key, and all columns.
         let (table, key, mut columns) = match self {
@@ -105,7 +105,7 @@ impl Change {
             Change::Audit(row) => ("gate_audit_log", 1, row.columns()),
         };
         let rest = columns.split_off(key);
-        Some(Stored {
+        Some(ChangeRow {
             table,
             key: columns,
             columns: rest,

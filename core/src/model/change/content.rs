@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 /// The bytes of a value or of an attachment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Content {
+pub enum ValueBytes {
     /// The content is in memory.
     Held(Arc<Vec<u8>>),
     /// The content is too long for memory. The caller passes its bytes to the store separately, and the store copies
     /// the bytes in the order of the changes.
-    Staged(Staged),
+    Staged(StagedBytes),
 }
 
 /// A description of bytes that are not in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Staged {
+pub struct StagedBytes {
     /// Number of bytes; more than [`crate::record::LARGE`], since shorter content is held in memory.
     pub len: u64,
     /// Whether all bytes are UTF-8 text.
@@ -24,25 +24,25 @@ pub struct Staged {
     pub beginning: Vec<u8>,
 }
 
-impl Default for Content {
-    fn default() -> Content {
-        Content::Held(Arc::default())
+impl Default for ValueBytes {
+    fn default() -> ValueBytes {
+        ValueBytes::Held(Arc::default())
     }
 }
 
-impl From<Vec<u8>> for Content {
-    fn from(bytes: Vec<u8>) -> Content {
-        Content::Held(bytes.into())
+impl From<Vec<u8>> for ValueBytes {
+    fn from(bytes: Vec<u8>) -> ValueBytes {
+        ValueBytes::Held(bytes.into())
     }
 }
 
-impl Content {
+impl ValueBytes {
     /// Returns the number of bytes.
     #[must_use]
     pub fn len(&self) -> u64 {
         match self {
-            Content::Held(bytes) => bytes.len() as u64,
-            Content::Staged(staged) => staged.len,
+            ValueBytes::Held(bytes) => bytes.len() as u64,
+            ValueBytes::Staged(staged) => staged.len,
         }
     }
 
@@ -55,16 +55,16 @@ impl Content {
     /// Returns the whole text, if the content is text and in memory.
     pub(crate) fn text(&self) -> Option<&str> {
         match self {
-            Content::Held(bytes) => std::str::from_utf8(bytes).ok(),
-            Content::Staged(_) => None,
+            ValueBytes::Held(bytes) => std::str::from_utf8(bytes).ok(),
+            ValueBytes::Staged(_) => None,
         }
     }
 
     /// Returns the beginning of the text; `None` if the content is not text.
     pub(crate) fn beginning(&self) -> Option<Cow<'_, str>> {
         match self {
-            Content::Held(_) => self.text().map(Cow::Borrowed),
-            Content::Staged(staged) => {
+            ValueBytes::Held(_) => self.text().map(Cow::Borrowed),
+            ValueBytes::Staged(staged) => {
                 let text = || String::from_utf8_lossy(&staged.beginning);
                 staged.is_text.then(text)
             }

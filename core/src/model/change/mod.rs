@@ -7,8 +7,8 @@ mod journal;
 
 use serde_json::{Map, Value};
 
-pub use columns::{Columns, Stored};
-pub use content::{Content, Staged};
+pub use columns::{ChangeRow, Columns};
+pub use content::{StagedBytes, ValueBytes};
 pub use journal::{FileChange, JOURNAL};
 
 /// One change to write. Each row already contains its id, which the plan allocates inside the transaction. Times are
@@ -110,7 +110,7 @@ pub struct AttachmentFile {
     /// The path inside the run's folder, made of plain components.
     pub path: String,
     /// The file's content.
-    pub content: Content,
+    pub content: ValueBytes,
 }
 
 /// A row of `bindings`, or a file of `bindings/`.

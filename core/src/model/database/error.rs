@@ -1,5 +1,5 @@
-/// The reason why a whole database could not be read. A defect in one part of a database is an [`crate::model::issue::Issue`]
-/// instead.
+/// The reason why a whole database could not be read. A defect in one part of a database is an
+/// [`crate::model::issue::Issue`] instead.
 ///
 /// The error's message contains the fault and its cause; [`DecodeError::next_step`] returns the remedy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -2,7 +2,7 @@ use crate::model::TableInfo;
 
 /// A table of a database: its description for users ([`TableInfo`]), and what a store needs to read its rows.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct FoundTable {
     /// The table's name, kind and columns.
     pub info: TableInfo,
     /// Columns of the primary key, in the key's order; empty without a primary key.
@@ -16,7 +16,7 @@ pub struct Found {
     pub generated: Vec<String>,
 }
 
-impl Found {
+impl FoundTable {
     /// Returns whether the table has rows to read: an ordinary table, not a view or a virtual table.
     pub fn is_table(&self) -> bool {
         // A shadow table is the ordinary table in which a virtual table stores its rows.

@@ -10,8 +10,8 @@
 //!
 //! - **One snapshot for all tables** between [`Database::begin`] and [`Database::end`].
 //! - **Only the requested data**: [`Want`] names the columns of a scan and limits each cell, so that a list reads no
-//!   large value. [`Rows`] selects the rows, so that reading one run does not touch the rows of others.
-//! - **A defined order** ([`Rows`]), and an address for each row by which the store finds the row again
+//!   large value. [`WantedRows`] selects the rows, so that reading one run does not touch the rows of others.
+//! - **A defined order** ([`WantedRows`]), and an address for each row by which the store finds the row again
 //!   ([`Row::at`]).
 //! - **One query per scan**: the store passes the rows to a callback. A query per cell would be slow, because each
 //!   query to a server costs a round trip.
@@ -28,9 +28,9 @@ use std::time::Duration;
 
 pub use error::DecodeError;
 pub(crate) use error::bytes_in_words;
-pub use found::Found;
+pub use found::FoundTable;
 
-use crate::model::Stored;
+use crate::model::StoredType;
 use crate::model::issue::Issue;
 
 /// A callback that a store polls while it reads; `true` stops the reading.
@@ -67,15 +67,15 @@ pub trait Database: Send {
     ///
     /// # Errors
     /// If the store cannot be read. The same holds for every method below.
-    fn tables(&self) -> Result<Vec<Found>, DecodeError>;
+    fn tables(&self) -> Result<Vec<FoundTable>, DecodeError>;
 
     /// Returns the table of this name.
     ///
     /// # Errors
     /// [`DecodeError::NotFound`] if the store lacks the table.
-    fn table(&self, name: &str) -> Result<Found, DecodeError>;
+    fn table(&self, name: &str) -> Result<FoundTable, DecodeError>;
 
-    /// Passes rows to `each`, in the order of [`Rows`], until `each` returns `false`.
+    /// Passes rows to `each`, in the order of [`WantedRows`], until `each` returns `false`.
     fn scan(
         &self,
         scan: &Scan<'_>,
@@ -83,10 +83,10 @@ pub trait Database: Send {
     ) -> Result<(), DecodeError>;
 
     /// Returns a table's number of rows; `None` if the table has more than `most` rows or if counting takes too long.
-    fn count(&self, table: &Found, most: u64) -> Option<u64>;
+    fn count(&self, table: &FoundTable, most: u64) -> Option<u64>;
 
     /// Returns an estimate of a table's number of rows without reading the rows; 0 if the store has no estimate.
-    fn about(&self, table: &Found) -> u64;
+    fn about(&self, table: &FoundTable) -> u64;
 
     /// Passes the bytes of a cell in `range` to `each`, piece by piece in order, until `each` returns `false`. Text
     /// is UTF-8, numbers are text, NULL has no bytes. Only one piece is in memory at a time. The store does not seek
@@ -166,32 +166,32 @@ impl Drop for Snapshot<'_> {
 #[derive(Debug, Clone, Copy)]
 pub struct Scan<'a> {
     /// The table to read.
-    pub table: &'a Found,
+    pub table: &'a FoundTable,
     /// The columns to read. [`Row`] numbers its cells in this order.
     pub wants: &'a [Want<'a>],
     /// The rows to read, and their order.
-    pub rows: Rows<'a>,
+    pub rows: WantedRows<'a>,
 }
 
 /// The rows that a scan returns, and their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rows<'a> {
+pub enum WantedRows<'a> {
     /// All rows, ordered by rowid, or by primary key in a table without rowids.
     All,
     /// The rows of `All` whose `run_id` equals this id or is NULL; every row of a table without that column.
     OfRun(&'a str),
     /// The rows of `All` in which the named column equals the key, found by an index where there is one. A store that
     /// compares by its own rules may return extra rows, but never omits a row.
-    Holding(&'a str, Key<'a>),
+    Holding(&'a str, LookupKey<'a>),
     /// The row at this address ([`Row::at`]).
     At(i64),
     /// A page: the index of the first row, and the number of rows.
     Page(u64, u32),
 }
 
-/// The value that [`Rows::Holding`] looks up.
+/// The value that [`WantedRows::Holding`] looks up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Key<'a> {
+pub enum LookupKey<'a> {
     /// A whole number.
     Int(i64),
     /// A text.
@@ -211,12 +211,12 @@ pub struct Want<'a> {
     /// Whether the caller needs the cell's storage type and full length, from [`Row::size`].
     pub sized: bool,
     /// The type of the column in a database that has types.
-    pub kind: Kind,
+    pub kind: ColumnType,
 }
 
 /// The type of a column's values in a database that has types; SQLite stores any of them as text or a whole number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Kind {
+pub enum ColumnType {
     /// A text.
     #[default]
     Text,
@@ -244,26 +244,26 @@ impl<'a> Want<'a> {
             most,
             within: None,
             sized: false,
-            kind: Kind::Text,
+            kind: ColumnType::Text,
         }
     }
 
     /// Requests a column that holds a whole number.
     pub(crate) const fn integer(column: &'a str) -> Want<'a> {
-        Want::short(column).as_kind(Kind::Integer)
+        Want::short(column).as_kind(ColumnType::Integer)
     }
 
     /// Requests a column that holds a time, cut at [`SHORT_TEXT`].
     pub(crate) const fn time(column: &'a str) -> Want<'a> {
-        Want::short(column).as_kind(Kind::Time)
+        Want::short(column).as_kind(ColumnType::Time)
     }
 
     /// Requests a column that holds JSON, cut at [`LONG_TEXT`].
     pub(crate) const fn json(column: &'a str) -> Want<'a> {
-        Want::long(column).as_kind(Kind::Json)
+        Want::long(column).as_kind(ColumnType::Json)
     }
 
-    const fn as_kind(self, kind: Kind) -> Want<'a> {
+    const fn as_kind(self, kind: ColumnType) -> Want<'a> {
         Want { kind, ..self }
     }
 
@@ -313,7 +313,7 @@ pub trait Row {
 
     /// Returns the storage type of the i-th requested cell and its length in bytes as [`Database::pieces`] counts
     /// them. Both come from the row's header, without reading the cell.
-    fn size(&self, i: usize) -> (Stored, Option<u64>);
+    fn size(&self, i: usize) -> (StoredType, Option<u64>);
 
     /// Returns whether every cell with a limit [`Want::within`] was within its limit, and so was read.
     fn reached(&self) -> bool;
@@ -439,5 +439,5 @@ pub struct CellAt<'a> {
     /// The row's address, from [`Row::at`].
     pub at: i64,
     /// The cell's storage type; `None` if the caller does not know it.
-    pub stored: Option<Stored>,
+    pub stored: Option<StoredType>,
 }

@@ -5,7 +5,7 @@
 //! Nothing else may be attached. Other tables, views, functions and triggers are not judged.
 
 use super::is_own_trigger;
-use super::sql::{Token, is_one_of, object, tokens};
+use super::sql::{SqlToken, is_one_of, object, tokens};
 
 /// The tables of a run that we write in SQLite.
 pub const OF_RUNS: [&str; 10] = [
@@ -87,7 +87,7 @@ pub fn allows_default(sql: &str) -> bool {
 
 /// An object of a SQLite schema, as the text of its `CREATE` statement names it.
 #[derive(Debug)]
-pub struct Named {
+pub struct SchemaName {
     /// `table`, `index`, `view` or `trigger`.
     pub kind: String,
     /// The table that the object is, or is attached to.
@@ -97,7 +97,7 @@ pub struct Named {
 }
 
 /// Judges the text of an object of a SQLite schema; `None` if the text is not a `CREATE` statement.
-pub fn judge(sql: &str) -> Option<Named> {
+pub fn judge(sql: &str) -> Option<SchemaName> {
     let tokens = tokens(sql);
     let object = object(&tokens)?;
     let foreign = match object.kind {
@@ -109,7 +109,7 @@ pub fn judge(sql: &str) -> Option<Named> {
         }
         _ => None,
     };
-    Some(Named {
+    Some(SchemaName {
         kind: object.kind.to_owned(),
         table: object.table.to_owned(),
         foreign,
@@ -117,10 +117,10 @@ pub fn judge(sql: &str) -> Option<Named> {
 }
 
 /// Returns the first clause of a table's definition that is not allowed and that no pragma reports.
-fn foreign_clause(tokens: &[Token]) -> Option<String> {
+fn foreign_clause(tokens: &[SqlToken]) -> Option<String> {
     tokens.iter().enumerate().find_map(|(at, token)| {
         let rest = tokens.get(at + 1..).unwrap_or_default();
-        let Token::Word(word) = token else {
+        let SqlToken::Word(word) = token else {
             return None;
         };
         match word.as_str() {
@@ -137,15 +137,15 @@ fn foreign_clause(tokens: &[Token]) -> Option<String> {
     })
 }
 
-fn allows_check(group: &[Token]) -> bool {
+fn allows_check(group: &[SqlToken]) -> bool {
     let condition = bare(group);
-    let (Some(Token::Word(column) | Token::Quoted(column)), "C in ( L )") =
+    let (Some(SqlToken::Word(column) | SqlToken::Quoted(column)), "C in ( L )") =
         (condition.first(), &*shape(condition))
     else {
         return false;
     };
     let words = condition.iter().filter_map(|token| match token {
-        Token::Literal(text) => Some(text.to_ascii_lowercase()),
+        SqlToken::Literal(text) => Some(text.to_ascii_lowercase()),
         _ => None,
     });
     let words: Vec<String> = words.collect();
@@ -159,13 +159,13 @@ fn allows_check(group: &[Token]) -> bool {
 }
 
 /// Returns whether the part of an index's definition after the name of the table is allowed.
-fn allows_index(rest: &[Token]) -> bool {
+fn allows_index(rest: &[SqlToken]) -> bool {
     let terms = group(rest);
     let condition = rest.get(terms.len()..).unwrap_or_default();
     let mut depth = 0;
     let mut split = inside(terms).split(|token| {
         depth += nesting(token);
-        depth == 0 && *token == Token::Sign(',')
+        depth == 0 && *token == SqlToken::Sign(',')
     });
     let allows_condition = match condition.split_first() {
         None => true,
@@ -179,7 +179,7 @@ fn allows_index(rest: &[Token]) -> bool {
 }
 
 /// Returns the group in parentheses with which some tokens begin, with its parentheses.
-fn group(tokens: &[Token]) -> &[Token] {
+fn group(tokens: &[SqlToken]) -> &[SqlToken] {
     let mut depth = 0;
     let end = tokens.iter().position(|token| {
         depth += nesting(token);
@@ -188,23 +188,23 @@ fn group(tokens: &[Token]) -> &[Token] {
     tokens.get(..=end.unwrap_or(tokens.len())).unwrap_or(tokens)
 }
 
-fn nesting(token: &Token) -> i32 {
+fn nesting(token: &SqlToken) -> i32 {
     match token {
-        Token::Sign('(') => 1,
-        Token::Sign(')') => -1,
+        SqlToken::Sign('(') => 1,
+        SqlToken::Sign(')') => -1,
         _ => 0,
     }
 }
 
-fn inside(group: &[Token]) -> &[Token] {
+fn inside(group: &[SqlToken]) -> &[SqlToken] {
     match group {
-        [Token::Sign('('), inside @ .., Token::Sign(')')] => inside,
+        [SqlToken::Sign('('), inside @ .., SqlToken::Sign(')')] => inside,
         other => other,
     }
 }
 
 /// Removes parentheses around all of an expression.
-fn bare(tokens: &[Token]) -> &[Token] {
+fn bare(tokens: &[SqlToken]) -> &[SqlToken] {
     match group(tokens).len() == tokens.len() && inside(tokens).len() < tokens.len() {
         true => bare(inside(tokens)),
         false => tokens,
@@ -212,12 +212,12 @@ fn bare(tokens: &[Token]) -> &[Token] {
 }
 
 /// Writes an expression with `C` for each name, and `L` for each literal and each list of literals.
-fn shape(tokens: &[Token]) -> String {
+fn shape(tokens: &[SqlToken]) -> String {
     let parts = tokens.iter().map(|token| match token {
-        Token::Word(word) if WORDS.contains(&word.as_str()) => word.clone(),
-        Token::Word(_) | Token::Quoted(_) => "C".to_owned(),
-        Token::Literal(_) => "L".to_owned(),
-        Token::Sign(sign) => sign.to_string(),
+        SqlToken::Word(word) if WORDS.contains(&word.as_str()) => word.clone(),
+        SqlToken::Word(_) | SqlToken::Quoted(_) => "C".to_owned(),
+        SqlToken::Literal(_) => "L".to_owned(),
+        SqlToken::Sign(sign) => sign.to_string(),
     });
     let shape = parts.collect::<Vec<String>>().join(" ");
     let mut shape = shape.replace("- L", "L").replace("+ L", "L");

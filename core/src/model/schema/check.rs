@@ -1,7 +1,7 @@
 //! Reports where a database's schema differs from the schema that OpenProse defines.
 
 use super::{TABLES, TableSpec, table_spec};
-use crate::model::database::Found;
+use crate::model::database::FoundTable;
 use crate::model::issue::Issue;
 
 /// Reports where the tables of a `state.db` differ from sqlite.md and sqlite-earlier.md.
@@ -9,13 +9,13 @@ use crate::model::issue::Issue;
 /// Rules: `table-not-read` (a view or a virtual table with the name of an OpenProse table), `missing-table`,
 /// `missing-column`, `odd-key`, `computed-column`, `unknown-column`, `foreign-table`. Extensions (`x_…`) are allowed
 /// and not reported.
-pub fn check(found: &[Found]) -> Vec<Issue> {
+pub fn check(found: &[FoundTable]) -> Vec<Issue> {
     let expected: Vec<&TableSpec> = TABLES.iter().collect();
     deviations(found, &expected)
 }
 
 /// Reports where the tables of an `agents.db` differ from sqlite.md.
-pub fn check_agents(found: &[Found]) -> Vec<Issue> {
+pub fn check_agents(found: &[FoundTable]) -> Vec<Issue> {
     let expected: Vec<&TableSpec> = [super::AGENTS, super::AGENT_SEGMENTS]
         .into_iter()
         .filter_map(table_spec)
@@ -23,7 +23,7 @@ pub fn check_agents(found: &[Found]) -> Vec<Issue> {
     deviations(found, &expected)
 }
 
-fn deviations(found: &[Found], expected: &[&TableSpec]) -> Vec<Issue> {
+fn deviations(found: &[FoundTable], expected: &[&TableSpec]) -> Vec<Issue> {
     let mut issues = missing_tables(found, expected);
     for table in found {
         match table_spec(&table.info.name) {
@@ -59,7 +59,7 @@ fn kind_in_words(kind: &str) -> &str {
 /// Tables whose absence is a warning, because each contains a whole area of the run, such as all values.
 const CARRYING: &[&str] = &[super::RUN, super::EXECUTION, super::BINDINGS, super::AGENTS];
 
-fn missing_tables(found: &[Found], expected: &[&TableSpec]) -> Vec<Issue> {
+fn missing_tables(found: &[FoundTable], expected: &[&TableSpec]) -> Vec<Issue> {
     let is_there = |name: &str| found.iter().any(|f| f.info.name.eq_ignore_ascii_case(name));
     let missing = expected.iter().filter(|spec| !is_there(spec.name));
     let (carrying, minor): (Vec<&TableSpec>, Vec<&TableSpec>) =
@@ -89,7 +89,7 @@ fn missing_tables(found: &[Found], expected: &[&TableSpec]) -> Vec<Issue> {
     issues
 }
 
-fn missing_columns(table: &Found, spec: &TableSpec) -> Option<Issue> {
+fn missing_columns(table: &FoundTable, spec: &TableSpec) -> Option<Issue> {
     let columns = &table.info.columns;
     let has = |name: &str| columns.iter().any(|c| c.name.eq_ignore_ascii_case(name));
     let missing: Vec<&str> = spec.names().filter(|name| !has(name)).collect();
@@ -98,7 +98,7 @@ fn missing_columns(table: &Found, spec: &TableSpec) -> Option<Issue> {
     (!missing.is_empty()).then(|| issue.hint("A missing column is treated as empty in every row."))
 }
 
-fn odd_key(table: &Found, spec: &TableSpec) -> Option<Issue> {
+fn odd_key(table: &FoundTable, spec: &TableSpec) -> Option<Issue> {
     if spec.name != super::BINDINGS {
         return None;
     }
@@ -125,7 +125,7 @@ fn odd_key(table: &Found, spec: &TableSpec) -> Option<Issue> {
     )
 }
 
-fn computed_columns(table: &Found) -> Option<Issue> {
+fn computed_columns(table: &FoundTable) -> Option<Issue> {
     let (name, computed) = (&table.info.name, table.computed.join(", "));
     let what = format!("`{name}` has computed columns, which are not read: {computed}");
     let issue = Issue::warning("computed-column", what).at_table(name);
@@ -134,7 +134,7 @@ fn computed_columns(table: &Found) -> Option<Issue> {
     (!computed.is_empty()).then(|| issue.hint(hint))
 }
 
-fn unknown_columns(table: &Found) -> Option<Issue> {
+fn unknown_columns(table: &FoundTable) -> Option<Issue> {
     let unknown = table.info.columns.iter().filter(|c| !c.known);
     let unknown: Vec<&str> = unknown.map(|c| c.name.as_str()).collect();
     let (name, listed) = (&table.info.name, unknown.join(", "));
@@ -150,7 +150,7 @@ fn unknown_columns(table: &Found) -> Option<Issue> {
     ))
 }
 
-fn foreign_table(table: &Found) -> Option<Issue> {
+fn foreign_table(table: &FoundTable) -> Option<Issue> {
     let (name, kind) = (&table.info.name, kind_in_words(&table.info.kind));
     let begins = name.get(..2);
     let extension = begins.is_some_and(|start| start.eq_ignore_ascii_case("x_"));

@@ -9,7 +9,7 @@ mod names;
 mod sql;
 mod triggers;
 
-pub use allowed::{CHECKS, Named, OF_RUNS, OF_WORKFLOWS, allows_default, judge};
+pub use allowed::{CHECKS, OF_RUNS, OF_WORKFLOWS, SchemaName, allows_default, judge};
 pub use check::{check, check_agents};
 pub use names::{
     AGENT_MEMORY_HISTORY, AGENT_SEGMENTS, AGENTS, BINDING_HISTORY, BINDINGS, EVENTS, EXECUTION,

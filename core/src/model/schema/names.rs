@@ -1,6 +1,6 @@
 //! The tables and columns of OpenProse as data, used to find missing tables and columns and to read rows.
 
-use crate::model::database::{Kind, NEAR, Want};
+use crate::model::database::{ColumnType, NEAR, Want};
 
 /// The table `run`: one row for each run.
 pub const RUN: &str = "run";
@@ -22,8 +22,8 @@ pub const GATE_AUDIT_LOG: &str = "gate_audit_log";
 pub const BINDING_HISTORY: &str = "x_binding_history";
 /// The table `x_agent_memory_history`, Prosescope's extension: earlier memories of agents (errata A1).
 pub const AGENT_MEMORY_HISTORY: &str = "x_agent_memory_history";
-/// The table `x_events` in PostgreSQL, Prosescope's extension: the states of executions, whose rows are updated in place
-/// (errata P3).
+/// The table `x_events` in PostgreSQL, Prosescope's extension: the states of executions, whose rows are updated in
+/// place (errata P3).
 pub const EVENTS: &str = "x_events";
 
 /// Prosescope's extension column of `bindings`: the id of the frame around the row's frame, if no row of `execution`
@@ -31,8 +31,8 @@ pub const EVENTS: &str = "x_events";
 /// record the enclosing frame.
 pub const FRAME_AROUND: &str = "x_parent_execution_id";
 
-/// A column of `gates` that a database of many runs offers beside its own: the number that the gate's execution has in the
-/// store from which the run was copied.
+/// A column of `gates` that a database of many runs offers beside its own: the number that the gate's execution has in
+/// the store from which the run was copied.
 pub const SOURCE_EXECUTION: &str = "x_source_execution_id";
 
 /// A table as OpenProse defines it.
@@ -48,12 +48,12 @@ pub struct TableSpec {
 
 impl TableSpec {
     /// Returns the type of a column; also of [`FRAME_AROUND`], which changes write beside OpenProse's columns.
-    pub fn kind(&self, column: &str) -> Kind {
+    pub fn kind(&self, column: &str) -> ColumnType {
         let mut wants = self.columns.iter();
         match wants.find(|want| want.column == column) {
             Some(want) => want.kind,
-            None if column == FRAME_AROUND => Kind::Integer,
-            None => Kind::Text,
+            None if column == FRAME_AROUND => ColumnType::Integer,
+            None => ColumnType::Text,
         }
     }
 
@@ -63,8 +63,8 @@ impl TableSpec {
     }
 }
 
-/// All tables of sqlite.md and sqlite-earlier.md, in the order of creation. Times and metadata of gates and of their log are
-/// text in every store, because the chain's hashes cover their exact bytes.
+/// All tables of sqlite.md and sqlite-earlier.md, in the order of creation. Times and metadata of gates and of their
+/// log are text in every store, because the chain's hashes cover their exact bytes.
 pub const TABLES: &[TableSpec] = &[
     TableSpec {
         name: RUN,

@@ -1,9 +1,9 @@
-//! Splits the text of a `CREATE` statement into tokens, as SQLite does, so that comments, quotes and letter case disguise
-//! no word.
+//! Splits the text of a `CREATE` statement into tokens, as SQLite does, so that comments, quotes and letter case
+//! disguise no word.
 
 /// A token of SQL; whitespace and comments are left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Token {
+pub(super) enum SqlToken {
     /// A word without quotes, in lower case: a keyword or a name.
     Word(String),
     /// A name in double quotes, backquotes or square brackets.
@@ -15,7 +15,7 @@ pub(super) enum Token {
 }
 
 /// Splits a text into tokens.
-pub(super) fn tokens(sql: &str) -> Vec<Token> {
+pub(super) fn tokens(sql: &str) -> Vec<SqlToken> {
     let mut tokens = Vec::new();
     let mut rest = sql;
     while let Some(first) = rest.chars().next() {
@@ -31,8 +31,8 @@ pub(super) fn tokens(sql: &str) -> Vec<Token> {
             '\'' | '"' | '`' | '[' => {
                 let (text, len) = quoted(rest, first);
                 tokens.push(match first {
-                    '\'' => Token::Literal(text),
-                    _ => Token::Quoted(text),
+                    '\'' => SqlToken::Literal(text),
+                    _ => SqlToken::Quoted(text),
                 });
                 len
             }
@@ -43,18 +43,18 @@ pub(super) fn tokens(sql: &str) -> Vec<Token> {
                 let (word, after) = rest.split_at(end);
                 if word.eq_ignore_ascii_case("x") && after.starts_with('\'') {
                     let (text, len) = quoted(after, '\'');
-                    tokens.push(Token::Literal(text));
+                    tokens.push(SqlToken::Literal(text));
                     end + len
                 } else {
                     tokens.push(match is_number {
-                        true => Token::Literal(word.to_owned()),
-                        false => Token::Word(word.to_ascii_lowercase()),
+                        true => SqlToken::Literal(word.to_owned()),
+                        false => SqlToken::Word(word.to_ascii_lowercase()),
                     });
                     end
                 }
             }
             sign => {
-                tokens.push(Token::Sign(sign));
+                tokens.push(SqlToken::Sign(sign));
                 sign.len_utf8()
             }
         };
@@ -96,15 +96,15 @@ pub(super) struct Object<'t> {
     /// The table of an index or a trigger; else the object's name.
     pub(super) table: &'t str,
     /// The tokens after the name of the table.
-    pub(super) rest: &'t [Token],
+    pub(super) rest: &'t [SqlToken],
 }
 
 /// Parses the beginning of a `CREATE` statement; `None` if the text is another statement.
-pub(super) fn object(tokens: &[Token]) -> Option<Object<'_>> {
+pub(super) fn object(tokens: &[SqlToken]) -> Option<Object<'_>> {
     let rest = after(tokens, &["create"])?;
-    let is_more = |token: &Token| is_one_of(token, &["temp", "temporary", "unique", "virtual"]);
+    let is_more = |token: &SqlToken| is_one_of(token, &["temp", "temporary", "unique", "virtual"]);
     let rest = rest.get(rest.iter().take_while(|token| is_more(token)).count()..)?;
-    let (Token::Word(kind), rest) = rest.split_first()? else {
+    let (SqlToken::Word(kind), rest) = rest.split_first()? else {
         return None;
     };
     if !["table", "index", "view", "trigger"].contains(&kind.as_str()) {
@@ -133,12 +133,12 @@ pub(super) fn object(tokens: &[Token]) -> Option<Object<'_>> {
 }
 
 /// Returns whether a token is one of some words.
-pub(super) fn is_one_of(token: &Token, words: &[&str]) -> bool {
-    matches!(token, Token::Word(word) if words.contains(&word.as_str()))
+pub(super) fn is_one_of(token: &SqlToken, words: &[&str]) -> bool {
+    matches!(token, SqlToken::Word(word) if words.contains(&word.as_str()))
 }
 
 /// Returns the tokens after some words; `None` if the tokens begin otherwise.
-fn after<'t>(tokens: &'t [Token], words: &[&str]) -> Option<&'t [Token]> {
+fn after<'t>(tokens: &'t [SqlToken], words: &[&str]) -> Option<&'t [SqlToken]> {
     let (begin, rest) = tokens.split_at_checked(words.len())?;
     let is_same = begin
         .iter()
@@ -148,14 +148,14 @@ fn after<'t>(tokens: &'t [Token], words: &[&str]) -> Option<&'t [Token]> {
 }
 
 /// Returns a name, without the name of a schema before it, and the tokens after it.
-fn name(tokens: &[Token]) -> Option<(&str, &[Token])> {
-    let (Token::Word(name) | Token::Quoted(name) | Token::Literal(name), rest) =
+fn name(tokens: &[SqlToken]) -> Option<(&str, &[SqlToken])> {
+    let (SqlToken::Word(name) | SqlToken::Quoted(name) | SqlToken::Literal(name), rest) =
         tokens.split_first()?
     else {
         return None;
     };
     match rest.split_first() {
-        Some((Token::Sign('.'), rest)) => self::name(rest),
+        Some((SqlToken::Sign('.'), rest)) => self::name(rest),
         _ => Some((name, rest)),
     }
 }

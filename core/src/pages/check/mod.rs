@@ -1,8 +1,8 @@
 //! Describes the rule of each issue: what it means, why the fault is bad, what to do, and an input that produces it.
 //!
-//! An [`Issue`](crate::model::issue::Issue) contains the name of its rule, what was found, and what to do in that case. The
-//! general meaning of a rule is described once, in the pages of the folder `rules`, one page for each area. This module
-//! reads these pages for `prosescope check --explain`, SARIF and the viewer; `cargo xtask docs` copies them to
+//! An [`Issue`](crate::model::issue::Issue) contains the name of its rule, what was found, and what to do in that case.
+//! The general meaning of a rule is described once, in the pages of the folder `rules`, one page for each area. This
+//! module reads these pages for `prosescope check --explain`, SARIF and the viewer; `cargo xtask docs` copies them to
 //! docs/reference/checks/. A new rule is a new entry in one of the pages.
 //!
 //! Tests ensure that the pages contain exactly the rules that the sources use (`tests/tests/e2e/rules.rs`), and that

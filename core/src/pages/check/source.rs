@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::model::issue::Issue;
-use crate::program::{Listing, Property, Statement, StatementKind as Kind, Value};
+use crate::program::{Listing, Property, Statement, StatementKind as Kind, ValueType};
 
 /// The properties that count something, each with the least number that makes sense.
 const COUNTS: &[(&str, f64)] = &[
@@ -91,7 +91,7 @@ fn refers_to_nothing(program: &Listing, own: &Statement) -> Option<Issue> {
 
 /// Returns whether a property that counts something is below the least number, or is no whole number.
 fn is_below(of: &Property, least: f64) -> bool {
-    matches!(of.value, Value::Number(number) if number < least || number.fract() != 0.0)
+    matches!(of.value, ValueType::Number(number) if number < least || number.fract() != 0.0)
 }
 
 #[cfg(test)]

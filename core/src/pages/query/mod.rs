@@ -7,20 +7,22 @@ mod tables;
 use std::cell::Cell;
 
 pub use crate::model::database::query::DEADLINE;
-use crate::model::database::query::{Beside, Fill, QueryError, Question, STEPS, words};
+use crate::model::database::query::{AddedTable, Fill, QueryError, Question, STEPS, words};
 use crate::model::database::{Database as _, Limits, Value};
 use crate::model::source::SourceError;
 use crate::pages::session::Session;
-use crate::pages::view::{Part, QueryColumn, QueryTable, QueryTables, QueryView, StoredQuestion};
+use crate::pages::view::{
+    QueryColumn, QueryTable, QueryTables, QueryView, RunPart, StoredQuestion,
+};
 use crate::read::sqlite;
-use tables::{Asked, MODEL, Model};
+use tables::{MODEL, Model, QueriedRun};
 
 /// The beginning of a query, for hints and for the placeholder of empty input fields.
 pub const EXAMPLE: &str = "SELECT … FROM trace";
 
 /// The reason why a query has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Unanswered {
+pub enum UnansweredQuery {
     /// The statement fails or is refused.
     #[error(transparent)]
     Query(#[from] QueryError),
@@ -42,16 +44,16 @@ pub fn ask(
     limit: u32,
     limits: &Limits,
     now: Option<i64>,
-) -> Result<QueryView, Unanswered> {
-    let asked = Asked {
+) -> Result<QueryView, UnansweredQuery> {
+    let asked = QueriedRun {
         session,
         now,
         values: tables::asks_for_values(sql),
         left: Cell::new(tables::MOST_OF_VALUES),
         unread: Cell::new(0),
     };
-    let beside: Vec<Beside<'_>> = named(session, sql)
-        .map(|(name, model)| Beside {
+    let beside: Vec<AddedTable<'_>> = named(session, sql)
+        .map(|(name, model)| AddedTable {
             name,
             columns: columns(model),
             fill: fill(model, &asked),
@@ -89,8 +91,8 @@ pub fn ask(
 
 /// Returns a function that supplies a table's rows. Values and memories are read before the query, because reading them
 /// opens the database a second time, and both connections share the memory that SQLite may use.
-fn fill<'a>(model: &'static Model, asked: &'a Asked<'_>) -> Fill<'a> {
-    if !matches!(model.part, Some(Part::Bindings | Part::Agents)) {
+fn fill<'a>(model: &'static Model, asked: &'a QueriedRun<'_>) -> Fill<'a> {
+    if !matches!(model.part, Some(RunPart::Bindings | RunPart::Agents)) {
         return Box::new(|push| (model.fill)(asked, push));
     }
     let mut rows: Vec<Vec<Value<'static>>> = Vec::new();
@@ -151,7 +153,7 @@ pub fn stored(session: &Session, name: &str) -> Result<StoredQuestion, QueryErro
 
 /// Returns the parts of the run that a statement reads through the interpreted tables. If one of these parts was not
 /// read completely, the answer is incomplete.
-pub fn parts(session: &Session, sql: &str) -> Vec<Part> {
+pub fn parts(session: &Session, sql: &str) -> Vec<RunPart> {
     named(session, sql)
         .filter_map(|(_, model)| model.part)
         .collect()

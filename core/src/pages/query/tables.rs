@@ -8,7 +8,7 @@ use crate::model::database::query::{Push, words};
 use crate::model::time::Stamp;
 use crate::pages::session::pages::{agents, bindings_page, error_of, gates, timeline, tree_row};
 use crate::pages::session::{Session, ValueOf};
-use crate::pages::view::{BindingRow, Part};
+use crate::pages::view::{BindingRow, RunPart};
 
 /// The most bytes of one value in `value_list`.
 const VALUE: usize = 4 << 10;
@@ -27,14 +27,14 @@ pub(super) struct Model {
     /// The names and types of the columns.
     pub(super) columns: &'static [(&'static str, &'static str)],
     /// The part of the run that the table shows; `None` for lists of files and tables.
-    pub(super) part: Option<Part>,
+    pub(super) part: Option<RunPart>,
     /// Returns the number of rows, if it is known before the rows are built.
     pub(super) rows: fn(&Session) -> Option<u64>,
-    pub(super) fill: fn(&Asked<'_>, Push<'_>),
+    pub(super) fill: fn(&QueriedRun<'_>, Push<'_>),
 }
 
 /// The run that a query reads, with the limits on values.
-pub(super) struct Asked<'s> {
+pub(super) struct QueriedRun<'s> {
     pub(super) session: &'s Session,
     /// The current time, in milliseconds since 1970 UTC.
     pub(super) now: Option<i64>,
@@ -89,7 +89,7 @@ pub(super) const MODEL: [Model; 8] = [
             ("first_cause", INTEGER),
             ("because_of", INTEGER),
         ],
-        part: Some(Part::Statements),
+        part: Some(RunPart::Statements),
         rows: |session| Some(session.trace().nodes.len() as u64),
         fill: trace,
     },
@@ -115,7 +115,7 @@ pub(super) const MODEL: [Model; 8] = [
             ("writer_inferred", INTEGER),
             ("superseded", INTEGER),
         ],
-        part: Some(Part::Bindings),
+        part: Some(RunPart::Bindings),
         rows: |session| Some(session.run().bindings.len() as u64),
         fill: values,
     },
@@ -139,7 +139,7 @@ pub(super) const MODEL: [Model; 8] = [
             ("comment", TEXT),
             ("waited_ms", INTEGER),
         ],
-        part: Some(Part::Gates),
+        part: Some(RunPart::Gates),
         rows: |session| Some(session.run().gates.len() as u64),
         fill: gate_list,
     },
@@ -158,7 +158,7 @@ pub(super) const MODEL: [Model; 8] = [
             ("created", TEXT),
             ("updated", TEXT),
         ],
-        part: Some(Part::Agents),
+        part: Some(RunPart::Agents),
         rows: |session| Some(session.run().agents.len() as u64),
         fill: agent_list,
     },
@@ -173,7 +173,7 @@ pub(super) const MODEL: [Model; 8] = [
             ("prompt", TEXT),
             ("summary", TEXT),
         ],
-        part: Some(Part::Agents),
+        part: Some(RunPart::Agents),
         rows: |session| {
             let agents = session.run().agents.iter();
             Some(agents.map(|agent| agent.segments.len() as u64).sum())
@@ -184,7 +184,7 @@ pub(super) const MODEL: [Model; 8] = [
         name: "gap_list",
         about: "An idle time, in which no statement was running, as far as times are recorded; short idle times are left out",
         columns: &[("began", TEXT), ("ended", TEXT), ("duration_ms", INTEGER)],
-        part: Some(Part::Statements),
+        part: Some(RunPart::Statements),
         rows: |_| None,
         fill: gaps,
     },
@@ -231,7 +231,7 @@ pub(super) const MODEL: [Model; 8] = [
     },
 ];
 
-fn trace(asked: &Asked<'_>, push: Push<'_>) {
+fn trace(asked: &QueriedRun<'_>, push: Push<'_>) {
     let session = asked.session;
     let _ = session.trace().nodes.iter_enumerated().all(|(at, node)| {
         let Some(row) = tree_row(session, at, false) else {
@@ -270,7 +270,7 @@ fn trace(asked: &Asked<'_>, push: Push<'_>) {
     });
 }
 
-fn values(asked: &Asked<'_>, push: Push<'_>) {
+fn values(asked: &QueriedRun<'_>, push: Push<'_>) {
     let mut from = 0;
     loop {
         let page = bindings_page(asked.session, from, WINDOW);
@@ -282,7 +282,7 @@ fn values(asked: &Asked<'_>, push: Push<'_>) {
     }
 }
 
-fn value_row(asked: &Asked<'_>, row: &BindingRow) -> [Value<'static>; 17] {
+fn value_row(asked: &QueriedRun<'_>, row: &BindingRow) -> [Value<'static>; 17] {
     let (value, cut) = match asked.values {
         true => beginning(asked, row),
         false => (Value::Null, Value::Null),
@@ -314,7 +314,7 @@ fn value_row(asked: &Asked<'_>, row: &BindingRow) -> [Value<'static>; 17] {
 }
 
 /// Returns the beginning of a value, and whether it was cut; NULL for a missing or unreadable value.
-fn beginning(asked: &Asked<'_>, row: &BindingRow) -> (Value<'static>, Value<'static>) {
+fn beginning(asked: &QueriedRun<'_>, row: &BindingRow) -> (Value<'static>, Value<'static>) {
     let unknown = || {
         asked.unread.set(asked.unread.get() + 1);
         (Value::Null, Value::Null)
@@ -337,7 +337,7 @@ fn beginning(asked: &Asked<'_>, row: &BindingRow) -> (Value<'static>, Value<'sta
     }
 }
 
-fn gate_list(asked: &Asked<'_>, push: Push<'_>) {
+fn gate_list(asked: &QueriedRun<'_>, push: Push<'_>) {
     let _ = gates(asked.session, asked.now).gates.iter().all(|gate| {
         push(&[
             text(&gate.id),
@@ -359,7 +359,7 @@ fn gate_list(asked: &Asked<'_>, push: Push<'_>) {
     });
 }
 
-fn agent_list(asked: &Asked<'_>, push: Push<'_>) {
+fn agent_list(asked: &QueriedRun<'_>, push: Push<'_>) {
     let _ = agents(asked.session).agents.iter().all(|agent| {
         let memory = agent.memory_len.map(|_| agent.memory_preview.as_str());
         let segments = (!agent.segments_unread).then_some(agent.segments.len());
@@ -378,7 +378,7 @@ fn agent_list(asked: &Asked<'_>, push: Push<'_>) {
     });
 }
 
-fn segments(asked: &Asked<'_>, push: Push<'_>) {
+fn segments(asked: &QueriedRun<'_>, push: Push<'_>) {
     let agents = agents(asked.session).agents;
     let segments = agents
         .iter()
@@ -396,7 +396,7 @@ fn segments(asked: &Asked<'_>, push: Push<'_>) {
     });
 }
 
-fn gaps(asked: &Asked<'_>, push: Push<'_>) {
+fn gaps(asked: &QueriedRun<'_>, push: Push<'_>) {
     let _ = timeline(asked.session).gaps.iter().all(|gap| {
         let len = i64::try_from(gap.len_ms).unwrap_or(i64::MAX);
         let until = gap.from.millis().map(|from| from.saturating_add(len));

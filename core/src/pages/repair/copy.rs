@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rusqlite::{Connection, ErrorCode, params, params_from_iter};
 
-use super::{Done, Note, Placed, REPAIRED, Repair, Row, UNPLACED, as_json};
+use super::{MadeRepair, PlacedRow, REPAIRED, Repair, RepairNote, RepairedRow, UNPLACED, as_json};
 use crate::model::database::Value;
 use crate::model::schema::{STATE_SQL, TABLES, known_column, known_table};
 use crate::model::{ColumnInfo, TableInfo};
@@ -21,7 +21,7 @@ pub fn copy_repaired(
     to: &Connection,
     tables: &[TableInfo],
     repair: &Repair,
-) -> rusqlite::Result<Vec<Done>> {
+) -> rusqlite::Result<Vec<MadeRepair>> {
     let mut copy = Copy {
         conn: to,
         repair,
@@ -30,7 +30,7 @@ pub fn copy_repaired(
     copy.copy_all(from, tables)?;
     let done = copy.done.into_iter();
     Ok(done
-        .map(|((rule, did), count)| Done { rule, did, count })
+        .map(|((rule, did), count)| MadeRepair { rule, did, count })
         .collect())
 }
 
@@ -143,7 +143,7 @@ impl Copy<'_> {
                 cells.push((column.clone(), Value::Null));
             }
             let rowid = row.get::<_, Option<i64>>(0)?.unwrap_or(nth);
-            let placed = self.repair.row(name, Row { rowid, cells });
+            let placed = self.repair.row(name, RepairedRow { rowid, cells });
             self.place(placed)?;
         }
     }
@@ -229,8 +229,8 @@ impl Copy<'_> {
         Ok(())
     }
 
-    fn place(&mut self, placed: Placed) -> rusqlite::Result<()> {
-        let Placed {
+    fn place(&mut self, placed: PlacedRow) -> rusqlite::Result<()> {
+        let PlacedRow {
             table,
             mut row,
             notes,
@@ -287,7 +287,7 @@ impl Copy<'_> {
         Ok(())
     }
 
-    fn note(&mut self, note: &Note) -> rusqlite::Result<()> {
+    fn note(&mut self, note: &RepairNote) -> rusqlite::Result<()> {
         self.note_repair(note.rule, note.did.to_owned());
         self.conn.execute(
             &format!(
@@ -355,7 +355,7 @@ fn is_constraint(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation)
 }
 
-fn insert(conn: &Connection, table: &str, row: &Row, moved: bool) -> rusqlite::Result<()> {
+fn insert(conn: &Connection, table: &str, row: &RepairedRow, moved: bool) -> rusqlite::Result<()> {
     let mut columns: Vec<String> = row.cells.iter().map(|(name, _)| quoted(name)).collect();
     let mut values: Vec<&dyn rusqlite::ToSql> = row
         .cells

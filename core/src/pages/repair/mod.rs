@@ -23,11 +23,11 @@ mod row;
 use serde::Serialize;
 
 use crate::model::database::Value;
-pub use crate::pages::view::Done;
+pub use crate::pages::view::MadeRepair;
 
 pub use copy::copy_repaired;
 pub use plan::{Repair, StaleState, plan, stale_state_file, superseded_files};
-pub use row::{Placed, Row, as_json};
+pub use row::{PlacedRow, RepairedRow, as_json};
 
 /// The table that keeps replaced values.
 pub const REPAIRED: &str = "x_repaired";
@@ -39,7 +39,7 @@ pub const REPAIRED_NOTES: [&str; 2] = ["odd-key", "missing-table"];
 
 /// A record of one repair.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Note {
+pub struct RepairNote {
     /// The rule of `prosescope check` that found the damage.
     pub rule: &'static str,
     /// The table that contains the repaired row.

@@ -1,20 +1,20 @@
 use serde_json::{Map, Value as Json, json};
 
-use super::{Note, Repair};
+use super::{Repair, RepairNote};
 use crate::model::database::Value;
 use crate::model::schema::{BINDING_HISTORY, BINDINGS, EXECUTION, GATES, IMPORTS, RUN};
 use crate::read::gate::allow::Allow;
 
 /// A row of a table, in the order of its columns.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Row {
+pub struct RepairedRow {
     /// The rowid of the row.
     pub rowid: i64,
     /// The cells of the row, each with its column's name.
     pub cells: Vec<(String, Value<'static>)>,
 }
 
-impl Row {
+impl RepairedRow {
     fn at(&self, column: &str) -> Option<usize> {
         self.cells
             .iter()
@@ -43,9 +43,9 @@ impl Row {
         (table, column): (&str, &str),
         after: Value<'static>,
         did: &'static str,
-    ) -> Note {
+    ) -> RepairNote {
         let before = self.set(column, after.clone());
-        Note {
+        RepairNote {
             rule,
             table: table.to_owned(),
             row: self.rowid,
@@ -59,21 +59,21 @@ impl Row {
 
 /// A repaired row, the table that receives it, and the repairs.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Placed {
+pub struct PlacedRow {
     /// The table that receives the row.
     pub table: String,
     /// The row after the repairs.
-    pub row: Row,
+    pub row: RepairedRow,
     /// A note on each repair.
-    pub notes: Vec<Note>,
+    pub notes: Vec<RepairNote>,
 }
 
 impl Repair {
     /// Returns the row to add to the table `run` of a database if that table is empty.
-    pub fn missing_run(&self) -> Placed {
+    pub fn missing_run(&self) -> PlacedRow {
         let (path, source, status) = &self.missing_run;
         let text = |text: &Option<String>| text.as_deref().map_or(Value::Null, Value::text);
-        let mut row = Row {
+        let mut row = RepairedRow {
             rowid: 1,
             cells: Vec::new(),
         };
@@ -84,7 +84,7 @@ impl Repair {
         row.set("started_at", Value::Null);
         row.set("updated_at", Value::text(&self.at));
         row.set("status", Value::text(status));
-        let note = Note {
+        let note = RepairNote {
             rule: "no-run-row",
             table: RUN.to_owned(),
             row: row.rowid,
@@ -93,7 +93,7 @@ impl Repair {
             before: Value::Null,
             after: Value::text(&self.run),
         };
-        Placed {
+        PlacedRow {
             table: RUN.to_owned(),
             row,
             notes: vec![note],
@@ -101,7 +101,7 @@ impl Repair {
     }
 
     /// Repairs a row of `table`. Returns the row with the table that receives it, and a note on each repair.
-    pub fn row(&self, table: &str, mut row: Row) -> Placed {
+    pub fn row(&self, table: &str, mut row: RepairedRow) -> PlacedRow {
         let mut to = table.to_owned();
         let notes = match table.to_ascii_lowercase().as_str() {
             RUN => self.run_row(&mut row),
@@ -117,14 +117,14 @@ impl Repair {
                 .collect(),
             _ => Vec::new(),
         };
-        Placed {
+        PlacedRow {
             table: to,
             row,
             notes,
         }
     }
 
-    fn run_row(&self, row: &mut Row) -> Vec<Note> {
+    fn run_row(&self, row: &mut RepairedRow) -> Vec<RepairNote> {
         let mut notes = Vec::new();
         let named = |cell: &Value<'_>| cell.as_text().is_some_and(|id| !id.trim().is_empty());
         if !row.get("id").is_some_and(named) && !self.run.is_empty() {
@@ -140,7 +140,7 @@ impl Repair {
         notes
     }
 
-    fn execution(&self, row: &mut Row) -> Vec<Note> {
+    fn execution(&self, row: &mut RepairedRow) -> Vec<RepairNote> {
         let mut notes = Vec::new();
         let id = match row.get("id").and_then(Value::as_integer) {
             Some(id) => id,
@@ -155,14 +155,14 @@ impl Repair {
             let after = parent.map_or(Value::Null, Value::Integer);
             let did = "replaced a wrong parent by the one that the trace shows";
             let note = row.fix(rule, (EXECUTION, "parent_id"), after, did);
-            notes.push(Note { row: id, ..note });
+            notes.push(RepairNote { row: id, ..note });
         }
         notes.extend(wrapped(EXECUTION, row, "metadata", true));
         notes
     }
 
     /// Turns a row of `bindings` that a later row replaced into a row of the history table.
-    fn history(&self, row: &mut Row) -> Note {
+    fn history(&self, row: &mut RepairedRow) -> RepairNote {
         row.set("replaced_at", Value::text(&self.at));
         let known = [
             "name",
@@ -193,7 +193,7 @@ impl Repair {
         if name.is_null() {
             row.set("name", Value::text(""));
         }
-        Note {
+        RepairNote {
             rule: "duplicate-binding",
             table: BINDINGS.to_owned(),
             row: row.rowid,
@@ -204,7 +204,7 @@ impl Repair {
         }
     }
 
-    fn gate(&self, row: &mut Row) -> Vec<Note> {
+    fn gate(&self, row: &mut RepairedRow) -> Vec<RepairNote> {
         let mut notes = Vec::new();
         if row.get("run_id").is_none_or(Value::is_null) {
             let did = "gave a gate without a run the id of this run";
@@ -234,7 +234,12 @@ impl Repair {
 
 /// Replaces a text that is not valid JSON by an object `{"x_malformed": "the text"}` (errata X13). If `object` is true,
 /// JSON other than an object is replaced, too.
-fn wrapped(table: &'static str, row: &mut Row, column: &str, object: bool) -> Option<Note> {
+fn wrapped(
+    table: &'static str,
+    row: &mut RepairedRow,
+    column: &str,
+    object: bool,
+) -> Option<RepairNote> {
     let cell = row.get(column)?;
     let text = cell.lossy()?.into_owned();
     if text.trim().is_empty() && matches!(cell, Value::Text(_)) {
@@ -267,7 +272,7 @@ fn shown(cell: &Value<'_>) -> Json {
 }
 
 /// Returns a whole row as JSON, to keep a row that does not fit into any table.
-pub fn as_json(row: &Row) -> String {
+pub fn as_json(row: &RepairedRow) -> String {
     let object: Map<String, Json> = row
         .cells
         .iter()

@@ -1,8 +1,8 @@
 //! Lists the statements ahead of every position: the rest of the position's body, then the statements after each
 //! enclosing statement, frame by frame out to the program's end.
 
-use super::walk::Walk;
-use super::{Facts, Plan, Scopes};
+use super::walk::AheadWalk;
+use super::{ResumeFacts, ResumePlan, Scopes};
 use crate::model::RunStatus;
 use crate::pages::view::{How, Stop};
 use crate::program::StatementKind;
@@ -28,13 +28,13 @@ pub struct Position {
     pub scope: Option<i64>,
     /// The program's statement at the position; `None` if unknown.
     pub statement: Option<u32>,
-    /// Index into [`Plan::ahead`] of the first statement that runs when the run continues at this position.
+    /// Index into [`ResumePlan::ahead`] of the first statement that runs when the run continues at this position.
     pub next: Option<usize>,
 }
 
 /// A statement that may run when the run continues.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Ahead {
+pub struct StatementAhead {
     /// The statement: an index into [`crate::program::Listing::statements`].
     pub statement: u32,
     /// Why the statement is ahead: surely next, or only under a condition.
@@ -43,15 +43,18 @@ pub struct Ahead {
     pub scope: Option<i64>,
     /// The block around the statement, if that block has yet to be called and therefore has no frame id.
     pub called: Option<u32>,
-    /// The position after which the statement comes: an index into [`Plan::positions`].
+    /// The position after which the statement comes: an index into [`ResumePlan::positions`].
     pub position: usize,
 }
 
-/// Returns the last failure inside the open node `within`, or inside the program for `None`, and the statement that handles
-/// it, if there is one. The run continues at the failure, or at its handler. Returns `None` if nothing failed last, or if the
-/// open node is a parallel that allows the failure. Also returns `None` if only bindings show what ran, because they record
-/// no order. A log or state file that ends with a failure ends there.
-fn failed_last(facts: Facts<'_>, mut within: Option<NodeId>) -> Option<(NodeId, Option<u32>)> {
+/// Returns the last failure inside the open node `within`, or inside the program for `None`, and the statement that
+/// handles it, if there is one. The run continues at the failure, or at its handler. Returns `None` if nothing failed
+/// last, or if the open node is a parallel that allows the failure. Also returns `None` if only bindings show what ran,
+/// because they record no order. A log or state file that ends with a failure ends there.
+fn failed_last(
+    facts: ResumeFacts<'_>,
+    mut within: Option<NodeId>,
+) -> Option<(NodeId, Option<u32>)> {
     if facts.trace.unordered {
         return None;
     }
@@ -91,7 +94,7 @@ fn failed_last(facts: Facts<'_>, mut within: Option<NodeId>) -> Option<(NodeId, 
 }
 
 /// Returns the execution of a statement after a node, in the same body or in one around it.
-fn ran_after(facts: Facts<'_>, node: NodeId, statement: u32) -> Option<&Node> {
+fn ran_after(facts: ResumeFacts<'_>, node: NodeId, statement: u32) -> Option<&Node> {
     let around = facts.node(node).and_then(|node| node.parent);
     let bodies = facts.trace.upward(around).map(Some).chain([None]);
     let mut later = bodies.flat_map(|body| facts.inner(body));
@@ -103,7 +106,7 @@ fn ran_after(facts: Facts<'_>, node: NodeId, statement: u32) -> Option<&Node> {
 
 /// Returns the first cause of the run's failure if the cause is inside a failed node, else the failed node. Therefore a
 /// run that was resumed before continues at the same place as the first time.
-fn cause_of(facts: Facts<'_>, failed: NodeId) -> NodeId {
+fn cause_of(facts: ResumeFacts<'_>, failed: NodeId) -> NodeId {
     let Some(cause) = facts.trace.first_cause else {
         return failed;
     };
@@ -118,10 +121,10 @@ fn cause_of(facts: Facts<'_>, failed: NodeId) -> NodeId {
 }
 
 /// A place where a run stopped: its node, the reason, and the handler of the failure there.
-type Stopped = (Option<NodeId>, Stop, Option<u32>);
+type StopPlace = (Option<NodeId>, Stop, Option<u32>);
 
 /// Returns the run's positions.
-fn stops(facts: Facts<'_>, notes: &mut Vec<String>) -> Vec<Stopped> {
+fn stops(facts: ResumeFacts<'_>, notes: &mut Vec<String>) -> Vec<StopPlace> {
     if facts.trace.verdict.status == RunStatus::Failed.word() {
         let Some(cause) = facts.trace.first_cause else {
             notes.push("the run failed, but no record shows at which statement".to_owned());
@@ -154,7 +157,7 @@ fn stops(facts: Facts<'_>, notes: &mut Vec<String>) -> Vec<Stopped> {
     found
 }
 
-pub(super) fn add_positions(facts: Facts<'_>, plan: &mut Plan) {
+pub(super) fn add_positions(facts: ResumeFacts<'_>, plan: &mut ResumePlan) {
     let scopes = Scopes::of(facts);
     let stops = stops(facts, &mut plan.notes);
     for (node, stop, _) in stops.iter().copied() {
@@ -182,7 +185,7 @@ pub(super) fn add_positions(facts: Facts<'_>, plan: &mut Plan) {
         }
         return;
     };
-    let mut walk = Walk::new(facts, listing, &scopes);
+    let mut walk = AheadWalk::new(facts, listing, &scopes);
     let stands = stands(facts.run, facts.trace, facts.listing);
     for (nth, (position, (.., handler))) in plan.positions.iter_mut().zip(stops).enumerate() {
         let own = position.node.and_then(|at| facts.node(at)?.id);

@@ -1,7 +1,7 @@
 //! Lists effects that may have happened already, or in part, and must not be repeated unchecked.
 
 use super::ahead::Position;
-use super::{Facts, Plan};
+use super::{ResumeFacts, ResumePlan};
 use crate::model::text::short;
 use crate::model::{AgentScope, ValueAt};
 use crate::pages::view::{Risk, Stop};
@@ -25,7 +25,7 @@ pub struct Caution {
     pub text: String,
 }
 
-pub(super) fn add_cautions(facts: Facts<'_>, plan: &mut Plan) {
+pub(super) fn add_cautions(facts: ResumeFacts<'_>, plan: &mut ResumePlan) {
     let mut cautions = Cautions {
         facts,
         found: Vec::new(),
@@ -50,7 +50,7 @@ pub(super) fn add_cautions(facts: Facts<'_>, plan: &mut Plan) {
 }
 
 struct Cautions<'a> {
-    facts: Facts<'a>,
+    facts: ResumeFacts<'a>,
     found: Vec<Caution>,
 }
 

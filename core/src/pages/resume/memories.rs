@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::needs::add_line;
-use super::{Facts, Plan};
+use super::{ResumeFacts, ResumePlan};
 use crate::model::{Agent, AgentScope, ValueAt};
 use crate::pages::view::NeedState;
 use crate::program::StatementKind as Kind;
@@ -24,7 +24,7 @@ pub struct Memory {
     pub lines: Vec<u32>,
 }
 
-pub(super) fn add_memories(facts: Facts<'_>, plan: &mut Plan) {
+pub(super) fn add_memories(facts: ResumeFacts<'_>, plan: &mut ResumePlan) {
     let Some(listing) = facts.listing else { return };
     let mut memories: BTreeMap<&str, Memory> = BTreeMap::new();
     let mut begun: BTreeSet<&str> = BTreeSet::new();
@@ -68,7 +68,7 @@ pub(super) fn add_memories(facts: Facts<'_>, plan: &mut Plan) {
 
 /// Returns the index of a recorded agent with a memory, in the scope `scope` or else in any other. If two stores have
 /// the scope `scope`, only the first counts.
-fn found(facts: Facts<'_>, agent: &str, scope: &AgentScope) -> Option<usize> {
+fn found(facts: ResumeFacts<'_>, agent: &str, scope: &AgentScope) -> Option<usize> {
     let agents = facts.run.agents.iter().enumerate();
     let named = agents.filter(|(_, a)| *a.name == *agent);
     let own = named.clone().find(|(_, a)| a.scope == *scope).into_iter();

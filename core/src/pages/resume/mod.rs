@@ -37,7 +37,7 @@ use crate::model::{Run, RunStatus};
 use crate::program::Listing;
 use crate::trace::{Node, NodeId, NodeKind, Trace};
 
-pub use ahead::{Ahead, Position};
+pub use ahead::{Position, StatementAhead};
 pub use caution::Caution;
 pub use memories::Memory;
 pub use needs::Need;
@@ -50,7 +50,7 @@ pub use steps::steps;
 
 /// The facts from which a plan is made.
 #[derive(Debug, Clone, Copy)]
-pub struct Facts<'a> {
+pub struct ResumeFacts<'a> {
     /// The run to continue.
     pub run: &'a Run,
     /// The trace of the run's executions.
@@ -61,11 +61,11 @@ pub struct Facts<'a> {
 
 /// The plan for continuing a run.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Plan {
+pub struct ResumePlan {
     /// Every current position, or the place where a failed run can begin again.
     pub positions: Vec<Position>,
     /// The statements that may run next, position by position; each statement occurs at most once in a frame.
-    pub ahead: Vec<Ahead>,
+    pub ahead: Vec<StatementAhead>,
     /// Whether statements ahead are missing from the list; a note explains why.
     pub cut: bool,
     /// The names that the statements ahead use.
@@ -81,7 +81,7 @@ pub struct Plan {
 }
 
 /// Plans how to continue a run. The time grows linearly with the trace; at most 4000 statements ahead are listed.
-pub fn plan(facts: Facts<'_>) -> Plan {
+pub fn plan(facts: ResumeFacts<'_>) -> ResumePlan {
     let mut plan = ahead(facts);
     needs::add_needs(facts, &mut plan);
     memories::add_memories(facts, &mut plan);
@@ -90,15 +90,15 @@ pub fn plan(facts: Facts<'_>) -> Plan {
 }
 
 /// Plans like [`plan`], but leaves out needs, memories and cautions.
-pub fn ahead(facts: Facts<'_>) -> Plan {
-    let mut plan = Plan::default();
+pub fn ahead(facts: ResumeFacts<'_>) -> ResumePlan {
+    let mut plan = ResumePlan::default();
     if facts.trace.verdict.status != RunStatus::Completed.word() {
         ahead::add_positions(facts, &mut plan);
     }
     plan
 }
 
-impl<'a> Facts<'a> {
+impl<'a> ResumeFacts<'a> {
     fn node(&self, at: NodeId) -> Option<&'a Node> {
         self.trace.node(at)
     }
@@ -135,7 +135,7 @@ struct Scopes<'a> {
 }
 
 impl<'a> Scopes<'a> {
-    fn of(facts: Facts<'a>) -> Scopes<'a> {
+    fn of(facts: ResumeFacts<'a>) -> Scopes<'a> {
         let bindings = facts.run.bindings.iter();
         let mut owners: Vec<i64> = bindings.filter_map(|b| b.execution_id).collect();
         owners.sort_unstable();

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::ahead::Ahead;
-use super::{Facts, Plan};
+use super::ahead::StatementAhead;
+use super::{ResumeFacts, ResumePlan};
 use crate::model::ValueAt;
 use crate::model::text::short;
 use crate::pages::view::{How, NeedState};
-use crate::program::{Given, Listing, Statement, StatementKind as Kind};
+use crate::program::{Listing, ProvidedName, Statement, StatementKind as Kind};
 use crate::trace::scope;
 
 /// Limit for the number of names listed; a program that uses more is probably generated.
@@ -71,9 +71,9 @@ impl Origin {
     }
 }
 
-pub(super) fn add_needs(facts: Facts<'_>, plan: &mut Plan) {
+pub(super) fn add_needs(facts: ResumeFacts<'_>, plan: &mut ResumePlan) {
     let Some(listing) = facts.listing else { return };
-    let mut names = Names {
+    let mut names = NeededNames {
         facts,
         listing,
         bound: bound_anywhere(listing),
@@ -105,10 +105,10 @@ pub(super) fn add_needs(facts: Facts<'_>, plan: &mut Plan) {
 }
 
 /// The place where a name is made or used: the execution id of a frame, and the index of the block called in the frame.
-type Place = (Option<i64>, Option<u32>);
+type FrameAndBlock = (Option<i64>, Option<u32>);
 
-struct Names<'a> {
-    facts: Facts<'a>,
+struct NeededNames<'a> {
+    facts: ResumeFacts<'a>,
     listing: &'a Listing,
     /// Names that some statement of the program binds.
     bound: BTreeSet<&'a str>,
@@ -117,21 +117,21 @@ struct Names<'a> {
     /// The handles of imports that the program declares or the run recorded.
     imported: BTreeSet<&'a str>,
     /// The names that statements ahead have made so far, by the place where each was made.
-    made: BTreeMap<(Place, String), (u32, How)>,
+    made: BTreeMap<(FrameAndBlock, String), (u32, How)>,
     /// The names made by statements ahead of earlier positions, by the place where each was made.
-    elsewhere: BTreeMap<(Place, String), (u32, How)>,
+    elsewhere: BTreeMap<(FrameAndBlock, String), (u32, How)>,
     /// Cached origins: the binding that a name means in a scope.
     answers: BTreeMap<(String, Option<i64>), Option<Origin>>,
     needs: Vec<Need>,
     /// The indexes in `needs` of names that were added already.
-    places: BTreeMap<Known, usize>,
+    places: BTreeMap<NeedKey, usize>,
 }
 
 /// The key by which two uses of a name count as one need: name, state, and the binding, line or scope.
-type Known = (String, NeedState, Option<u32>, Option<u32>, Option<i64>);
+type NeedKey = (String, NeedState, Option<u32>, Option<u32>, Option<i64>);
 
-impl Names<'_> {
-    fn take(&mut self, item: &Ahead) {
+impl NeededNames<'_> {
+    fn take(&mut self, item: &StatementAhead) {
         let Some(this) = self.listing.get(item.statement) else {
             return;
         };
@@ -153,7 +153,7 @@ impl Names<'_> {
 
     /// Returns the base name of a dotted name: `draft.summary` is a part of `draft`, unless a value has the full name
     /// or `draft` is an import.
-    fn whole(&mut self, item: &Ahead, name: String) -> String {
+    fn whole(&mut self, item: &StatementAhead, name: String) -> String {
         match name.split_once('.') {
             Some((whole, _))
                 if !self.imported.contains(whole) && self.answer(&name, item.scope).is_none() =>
@@ -165,7 +165,7 @@ impl Names<'_> {
     }
 
     /// Returns the origin of the value of a name at a statement ahead; `None` if the text is not a name.
-    fn origin(&mut self, item: &Ahead, name: &str, sure: bool) -> Option<Origin> {
+    fn origin(&mut self, item: &StatementAhead, name: &str, sure: bool) -> Option<Origin> {
         let given = self.listing.given(item.statement).get(name).copied();
         let made = self.made_before(item, name);
         // A block that has yet to be called has no frame, so its parameters come from the call.
@@ -179,7 +179,7 @@ impl Names<'_> {
         // value.
         let there = answer.as_ref().filter(|of| of.state == NeedState::There);
         let there = there.and_then(|of| self.facts.run.bindings.get(of.binding? as usize));
-        if let Some((how @ Given::Parameter, around)) = given
+        if let Some((how @ ProvidedName::Parameter, around)) = given
             && there.is_some_and(|binding| binding.execution_id != item.scope)
         {
             return Some(self.given(how, around, item.scope));
@@ -204,7 +204,7 @@ impl Names<'_> {
     }
 
     /// Returns where the program would make the value of a name that has no binding.
-    fn nowhere(&self, item: &Ahead, name: &str) -> Origin {
+    fn nowhere(&self, item: &StatementAhead, name: &str) -> Origin {
         let mut all = (0_u32..).zip(&self.listing.statements);
         let binder = all.find(|(_, s)| {
             s.name.as_deref() == Some(name) && (binds(s).is_some() || s.kind == Kind::Input)
@@ -276,7 +276,7 @@ impl Names<'_> {
         }
     }
 
-    fn made_before(&self, item: &Ahead, name: &str) -> Option<(u32, How)> {
+    fn made_before(&self, item: &StatementAhead, name: &str) -> Option<(u32, How)> {
         let of = |called| {
             let place = ((item.scope, called), name.to_owned());
             self.made.get(&place).copied()
@@ -343,17 +343,19 @@ impl Names<'_> {
 
     /// Returns the origin of a name that an enclosing statement provides. With a scope, the reason quotes the call of
     /// that frame.
-    fn given(&self, how: Given, around: u32, scope: Option<i64>) -> Origin {
+    fn given(&self, how: ProvidedName, around: u32, scope: Option<i64>) -> Origin {
         let this = self.listing.get(around);
         let line = this.map_or(0, |s| s.line);
         let words = match how {
-            Given::Parameter => format!(
+            ProvidedName::Parameter => format!(
                 "a parameter of block {}, passed by the call",
                 this.and_then(|s| s.name.as_deref()).unwrap_or_default()
             ),
-            Given::Counter => format!("the loop at line {line} sets the value in each round"),
-            Given::Error => format!("the error that the `catch` at line {line} handles"),
-            Given::Item => format!("the pipe at line {line} passes the value on"),
+            ProvidedName::Counter => {
+                format!("the loop at line {line} sets the value in each round")
+            }
+            ProvidedName::Error => format!("the error that the `catch` at line {line} handles"),
+            ProvidedName::Item => format!("the pipe at line {line} passes the value on"),
         };
         Origin::of(NeedState::Given, words + &self.call(scope))
     }
@@ -387,7 +389,7 @@ fn bound_anywhere(listing: &Listing) -> BTreeSet<&str> {
     names.collect()
 }
 
-fn imported<'a>(facts: Facts<'a>, listing: &'a Listing) -> BTreeSet<&'a str> {
+fn imported<'a>(facts: ResumeFacts<'a>, listing: &'a Listing) -> BTreeSet<&'a str> {
     let mut imported = named(listing, |kind| kind == Kind::Use);
     imported.extend(facts.run.imports.iter().map(|import| &*import.alias));
     imported

@@ -1,6 +1,6 @@
 //! Returns what `prosescope next` prints.
 
-use super::{Facts, Position, ahead};
+use super::{Position, ResumeFacts, ahead};
 use crate::model::text::cut;
 use crate::model::{Binding, RunStatus};
 use crate::program::Statement;
@@ -9,14 +9,14 @@ use crate::record::{self, NextChoice, NextView, WriteError};
 /// The most places that are named.
 const MOST: usize = 24;
 
-/// Returns the commands that may come next in a run. `name` is the name by which commands find the run. `named` is true if
-/// the user gave this name; all commands then contain it. `values` returns the value of a binding if it is text of at most
-/// so many bytes. `now` is in milliseconds since 1970.
+/// Returns the commands that may come next in a run. `name` is the name by which commands find the run. `named` is true
+/// if the user gave this name; all commands then contain it. `values` returns the value of a binding if it is text of
+/// at most so many bytes. `now` is in milliseconds since 1970.
 ///
 /// # Errors
 /// An error if the run contradicts itself, or if a part of it was not read.
 pub fn next(
-    facts: Facts<'_>,
+    facts: ResumeFacts<'_>,
     now: i64,
     (name, named): (&str, bool),
     values: &dyn Fn(&Binding, usize) -> Option<String>,
@@ -32,7 +32,7 @@ pub fn next(
 }
 
 /// Returns where a run stands that other tools record in a compact log. Commands cannot append to it.
-fn not_recorded_here(facts: Facts<'_>, name: &str) -> NextView {
+fn not_recorded_here(facts: ResumeFacts<'_>, name: &str) -> NextView {
     let plan = ahead(facts);
     let next = |position: &Position| {
         let next = position.next.and_then(|at| plan.ahead.get(at));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Facts, Plan};
+use super::{ResumeFacts, ResumePlan};
 use crate::model::Gate;
 use crate::model::text::short;
 use crate::model::visit;
@@ -14,15 +14,15 @@ use crate::trace::NodeId;
 /// An index of a plan, from which the outcomes of any number of gates are described.
 #[derive(Debug, Clone)]
 pub struct Outlook<'a> {
-    pub(crate) facts: Facts<'a>,
-    pub(crate) plan: &'a Plan,
+    pub(crate) facts: ResumeFacts<'a>,
+    pub(crate) plan: &'a ResumePlan,
     /// The index of each node in the plan's positions.
     positions: BTreeMap<NodeId, usize>,
 }
 
 impl<'a> Outlook<'a> {
     /// Builds the index of the plan's positions.
-    pub fn new(facts: Facts<'a>, plan: &'a Plan) -> Outlook<'a> {
+    pub fn new(facts: ResumeFacts<'a>, plan: &'a ResumePlan) -> Outlook<'a> {
         let positions = plan.positions.iter().enumerate().rev();
         Outlook {
             facts,

@@ -2,35 +2,35 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::ahead::{Ahead, FRAMES, MOST};
-use super::{Facts, Scopes};
+use super::ahead::{FRAMES, MOST, StatementAhead};
+use super::{ResumeFacts, Scopes};
 use crate::model::Gate;
 use crate::model::text::short;
 use crate::pages::view::How;
 use crate::program::{Listing, Statement, StatementKind as Kind};
 use crate::read::gate::is_continue;
-use crate::record::Stand;
+use crate::record::NextPlace;
 use crate::trace::{Node, NodeId, NodeKind, NodeStatus};
 
 /// A walk that collects the statements ahead of each position, one position after the other.
-pub(super) struct Walk<'a> {
-    facts: Facts<'a>,
+pub(super) struct AheadWalk<'a> {
+    facts: ResumeFacts<'a>,
     listing: &'a Listing,
     scopes: &'a Scopes<'a>,
     /// The index of each statement in `ahead`, by the frame and the called block that it runs in.
     seen: BTreeMap<(u32, Option<i64>, Option<u32>), usize>,
     /// The parallel blocks whose branches were already walked, each with the index in `ahead` of the first statement of
     /// its branches. `None`: no statement of its branches is ahead.
-    branched: BTreeMap<Parted, Option<usize>>,
+    branched: BTreeMap<ParallelKey, Option<usize>>,
     /// The index of the first statement ahead of the position that is being walked.
     pub(super) first: Option<usize>,
-    pub(super) ahead: Vec<Ahead>,
+    pub(super) ahead: Vec<StatementAhead>,
     pub(super) notes: Vec<String>,
     /// Whether statements ahead may be missing from the list.
     pub(super) cut: bool,
     /// The last statement of the program that ran in a body, and its node, by the node around the body.
     farthest: BTreeMap<Option<NodeId>, Option<(u32, NodeId)>>,
-    /// The present position: an index into [`super::Plan::positions`].
+    /// The present position: an index into [`super::ResumePlan::positions`].
     pub(super) position: usize,
     /// The gate that was decided last before the present position, and whether the decision keeps the program from
     /// continuing normally.
@@ -44,7 +44,7 @@ pub(super) struct Walk<'a> {
 }
 
 /// The key of a parallel block: the statement, its node, its scope and the called block around it.
-type Parted = (u32, Option<NodeId>, Option<i64>, Option<u32>);
+type ParallelKey = (u32, Option<NodeId>, Option<i64>, Option<u32>);
 
 /// The surroundings of a statement ahead.
 #[derive(Clone, Copy)]
@@ -55,10 +55,14 @@ struct Inside {
     called: Option<u32>,
 }
 
-impl<'a> Walk<'a> {
-    pub(super) fn new(facts: Facts<'a>, listing: &'a Listing, scopes: &'a Scopes<'a>) -> Walk<'a> {
+impl<'a> AheadWalk<'a> {
+    pub(super) fn new(
+        facts: ResumeFacts<'a>,
+        listing: &'a Listing,
+        scopes: &'a Scopes<'a>,
+    ) -> AheadWalk<'a> {
         let gates = facts.run.gates.iter().rev();
-        Walk {
+        AheadWalk {
             facts,
             listing,
             scopes,
@@ -155,7 +159,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Returns the index in `ahead` of the statement with which a position goes on.
-    pub(super) fn ahead_at(&mut self, stand: Stand) -> Option<usize> {
+    pub(super) fn ahead_at(&mut self, stand: NextPlace) -> Option<usize> {
         let inside = stand.inside.and_then(|id| self.facts.trace.of_row(id));
         let around = self.inside(inside);
         self.first = None;
@@ -163,8 +167,8 @@ impl<'a> Walk<'a> {
         self.first
     }
 
-    /// Returns the last statement that ran in the body of an open one, for example of a gate that still waits, although it
-    /// comes later. The run went on with it, so that it does not come next.
+    /// Returns the last statement that ran in the body of an open one, for example of a gate that still waits, although
+    /// it comes later. The run went on with it, so that it does not come next.
     fn passed_over(&mut self, at: NodeId, own: &Node, statement: u32) -> Option<u32> {
         let facts = self.facts;
         let outer = own.parent.and_then(|parent| facts.node(parent));
@@ -207,8 +211,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Does one level of [`Walk::resume`]. Returns the last statement if no record shows that it ended; the walk then
-    /// continues inside that statement.
+    /// Does one level of [`AheadWalk::resume`]. Returns the last statement if no record shows that it ended; the walk
+    /// then continues inside that statement.
     fn resume_in(&mut self, node: Option<NodeId>, statement: Option<u32>) -> Option<(NodeId, u32)> {
         let facts = self.facts;
         let around = self.inside(node);
@@ -520,7 +524,7 @@ impl<'a> Walk<'a> {
         let next = self.ahead.len();
         self.first.get_or_insert(next);
         self.seen.insert(key, next);
-        self.ahead.push(Ahead {
+        self.ahead.push(StatementAhead {
             statement,
             how,
             scope: around.scope,
@@ -550,7 +554,7 @@ fn may_be_open(node: &Node) -> bool {
 }
 
 /// Returns the bindings that have the name of an input, by name and scope.
-fn given<'a>(facts: Facts<'a>, listing: &'a Listing) -> BTreeSet<(&'a str, Option<i64>)> {
+fn given<'a>(facts: ResumeFacts<'a>, listing: &'a Listing) -> BTreeSet<(&'a str, Option<i64>)> {
     let inputs = listing.statements.iter().filter(|s| s.kind == Kind::Input);
     let names: BTreeSet<&str> = inputs.filter_map(|s| s.name.as_deref()).collect();
     if names.is_empty() {

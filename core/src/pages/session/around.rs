@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::unread::unread;
-use super::values::{Store, Values};
+use super::values::{NamedDatabase, Values};
 use super::{OpenError, Options, Session};
 use crate::model::database::Database;
 use crate::model::issue::Issue;
@@ -14,7 +14,7 @@ use crate::program::Listing;
 use crate::read::decode::{dotenv, folder, rows};
 
 /// A `.prose` folder whose agents a run may use.
-pub struct Around {
+pub struct AgentFolder {
     /// The scope of the agents: [`AgentScope::Project`] or [`AgentScope::User`].
     pub scope: AgentScope,
     /// The source that contains the folder.
@@ -31,7 +31,12 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    pub(super) fn new(run: Run, source: Rc<dyn Source>, root: String, db: Option<Store>) -> Parts {
+    pub(super) fn new(
+        run: Run,
+        source: Rc<dyn Source>,
+        root: String,
+        db: Option<NamedDatabase>,
+    ) -> Parts {
         Parts {
             run,
             values: Values::new(source, root, db),
@@ -55,7 +60,7 @@ impl Parts {
     /// that name are added, without their segments and without issues of settings.
     pub(super) fn around(&mut self, options: &Options, only: Option<&str>) {
         if let Some(prefix) = prose_folder(&self.values.root) {
-            let own = Around {
+            let own = AgentFolder {
                 scope: AgentScope::Project,
                 source: Rc::clone(&self.values.source),
                 prefix,
@@ -67,7 +72,7 @@ impl Parts {
         }
     }
 
-    fn add(&mut self, around: &Around, options: &Options, only: Option<&str>) {
+    fn add(&mut self, around: &AgentFolder, options: &Options, only: Option<&str>) {
         let (source, word) = (around.source.as_ref(), around.scope.word());
         let before = self.run.agents.len();
         let path = format!("{}agents.db", around.prefix);
@@ -87,7 +92,7 @@ impl Parts {
                     let issues = found.issues.into_iter().map(|issue| issue.at_file(&*path));
                     let unread = issues.filter(|issue| unread(issue).is_some());
                     self.run.issues.extend(unread);
-                    self.values.agent_stores.push(Store { name, db });
+                    self.values.agent_stores.push(NamedDatabase { name, db });
                 }
                 Err(error) => self.run.issues.push(
                     Issue::warning(error.rule("agents-unreadable"), error.to_string())
@@ -152,7 +157,7 @@ fn agents_of_database(
 }
 
 /// Returns issues about agents' folders whose files could not be listed.
-pub(super) fn agents_not_listed(around: &Around) -> impl Iterator<Item = Issue> {
+pub(super) fn agents_not_listed(around: &AgentFolder) -> impl Iterator<Item = Issue> {
     let above = around.prefix.trim_end_matches('/').to_owned();
     let agents = format!("{}agents", around.prefix);
     around

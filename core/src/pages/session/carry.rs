@@ -12,14 +12,14 @@ use crate::trace::{NodeId, Trace};
 /// item changes if the later reading has a new item before that item. With the map, a row that a user folded stays
 /// folded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Carried {
-    nodes: Moved,
-    bindings: Moved,
+pub struct Renumbering {
+    nodes: LaterIndices,
+    bindings: LaterIndices,
 }
 
 /// The later index of each earlier item (`None` if the item no longer exists), and the later indices of new items.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Moved {
+struct LaterIndices {
     to: Vec<Option<u32>>,
     new: Vec<u32>,
 }
@@ -30,15 +30,15 @@ impl Session {
     /// A node is identified by its row. A node without a row is identified by the node around it, its kind, its text
     /// and its ordinal among identical siblings. A binding is identified by its name, its frame, and its ordinal among
     /// bindings with the same name and frame.
-    pub fn carried_to(&self, later: &Session) -> Carried {
-        Carried {
+    pub fn carried_to(&self, later: &Session) -> Renumbering {
+        Renumbering {
             nodes: nodes(&self.trace, &later.trace),
             bindings: bindings(&self.run, &later.run),
         }
     }
 }
 
-impl Carried {
+impl Renumbering {
     /// Returns the later index of a node; `None` if the node no longer exists.
     pub fn node(&self, node: NodeId) -> Option<NodeId> {
         self.nodes.get(node.get()).map(NodeId::new)
@@ -60,12 +60,12 @@ impl Carried {
     }
 }
 
-impl Moved {
+impl LaterIndices {
     fn get(&self, at: u32) -> Option<u32> {
         self.to.get(at as usize).copied().flatten()
     }
 
-    fn of(to: Vec<Option<u32>>, later: usize) -> Moved {
+    fn of(to: Vec<Option<u32>>, later: usize) -> LaterIndices {
         let mut is_new = vec![true; later];
         for at in to.iter().flatten() {
             if let Some(is_new) = is_new.get_mut(*at as usize) {
@@ -73,7 +73,7 @@ impl Moved {
             }
         }
         let new = (0..).zip(is_new).filter(|(_, is_new)| *is_new);
-        Moved {
+        LaterIndices {
             to,
             new: new.map(|(at, _)| at).collect(),
         }
@@ -83,7 +83,7 @@ impl Moved {
 /// The identity of a node without a row: the node around it in the later reading, its kind, and its text.
 type Like<'t> = (Option<NodeId>, &'static str, &'t str);
 
-fn nodes(earlier: &Trace, later: &Trace) -> Moved {
+fn nodes(earlier: &Trace, later: &Trace) -> LaterIndices {
     let mut unnamed: BTreeMap<(Like<'_>, u32), NodeId> = BTreeMap::new();
     let mut seen: BTreeMap<Like<'_>, u32> = BTreeMap::new();
     for (at, node) in later.nodes.iter_enumerated() {
@@ -112,10 +112,10 @@ fn nodes(earlier: &Trace, later: &Trace) -> Moved {
         to.push(there);
     }
     let to = to.into_iter().map(|node| node.map(NodeId::get));
-    Moved::of(to.collect(), later.nodes.len())
+    LaterIndices::of(to.collect(), later.nodes.len())
 }
 
-fn bindings(earlier: &Run, later: &Run) -> Moved {
+fn bindings(earlier: &Run, later: &Run) -> LaterIndices {
     let mut known = BTreeMap::new();
     let mut seen = BTreeMap::new();
     for (at, binding) in (0..).zip(&later.bindings) {
@@ -128,7 +128,7 @@ fn bindings(earlier: &Run, later: &Run) -> Moved {
         known.get(&(like, next(&mut seen, like))).copied()
     });
     let to = to.collect();
-    Moved::of(to, later.bindings.len())
+    LaterIndices::of(to, later.bindings.len())
 }
 
 /// Returns the ordinal of an item among identical items, from 0, and counts the item in `seen`.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::list::Lists;
-use super::{Found, FoundKind, Options, filter, survey};
+use super::{FoundKind, Options, SurveyPlace, filter, survey};
 use crate::model::run_id::RunId;
 use crate::model::source::Source;
 
@@ -142,7 +142,7 @@ fn by_beginning<'r, R>(
 /// other run is opened to read its start or its last sign of life.
 fn latest(
     source: &Rc<dyn Source>,
-    found: &[Found],
+    found: &[SurveyPlace],
     options: &Options,
 ) -> Result<String, ChooseError> {
     let newest = match found {
@@ -165,7 +165,7 @@ fn latest(
         })
 }
 
-fn began(lists: &Lists<'_>, found: &Found) -> Option<i64> {
+fn began(lists: &Lists<'_>, found: &SurveyPlace) -> Option<i64> {
     let told = || filter::began(&lists.head(found)?.summary);
     RunId::parse(&found.name)
         .millis()

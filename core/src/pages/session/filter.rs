@@ -37,7 +37,7 @@ pub struct Filter {
 /// The order of a list of runs. Runs that began in the same second are ordered by the creation time of their files, the
 /// newest first, and then by place.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Order {
+pub enum ListOrder {
     /// The newest run first; runs without a known time last.
     #[default]
     Newest,
@@ -163,10 +163,10 @@ impl Filter {
     }
 }
 
-impl Order {
+impl ListOrder {
     /// Returns whether a run's own row is enough to sort by this order, so that the run need not be opened.
     pub(super) fn is_of_heads(self) -> bool {
-        matches!(self, Order::Newest | Order::Oldest)
+        matches!(self, ListOrder::Newest | ListOrder::Oldest)
     }
 
     /// Sorts the runs of a source.
@@ -174,7 +174,7 @@ impl Order {
         let mut times: Vec<Option<i64>> = runs.iter().map(began).collect();
         times.sort_unstable();
         // Reads each creation time once, because a time that changes during sorting would make the order inconsistent.
-        let ties: BTreeMap<String, Tie> = runs
+        let ties: BTreeMap<String, SortKey> = runs
             .iter()
             .filter(|run| {
                 let at = times.partition_point(|time| *time < began(run));
@@ -203,15 +203,15 @@ impl Order {
         };
         runs.sort_by(|a, b| {
             let order = match self {
-                Order::Newest => Ordering::Equal,
+                ListOrder::Newest => Ordering::Equal,
                 // Runs without a known time come last even if the oldest run comes first.
-                Order::Oldest => {
+                ListOrder::Oldest => {
                     (began(a).is_none(), began(a)).cmp(&(began(b).is_none(), began(b)))
                 }
-                Order::Duration => b.duration_ms.cmp(&a.duration_ms),
-                Order::Status => a.status.cmp(&b.status),
-                Order::Program => a.program.cmp(&b.program),
-                Order::Problems => trouble(b).cmp(&trouble(a)),
+                ListOrder::Duration => b.duration_ms.cmp(&a.duration_ms),
+                ListOrder::Status => a.status.cmp(&b.status),
+                ListOrder::Program => a.program.cmp(&b.program),
+                ListOrder::Problems => trouble(b).cmp(&trouble(a)),
             };
             order
                 .then_with(|| newest(a, b))
@@ -220,8 +220,8 @@ impl Order {
     }
 }
 
-/// Returns the sort key for [`Order::Problems`]: a rank from 0 (no problem) to 4 (cannot be read), and the number of
-/// errors and warnings.
+/// Returns the sort key for [`ListOrder::Problems`]: a rank from 0 (no problem) to 4 (cannot be read), and the number
+/// of errors and warnings.
 fn trouble(run: &RunSummary) -> (u8, u32) {
     let is = |word: &str| run.status.eq_ignore_ascii_case(word);
     let rank = match run.error {
@@ -235,12 +235,12 @@ fn trouble(run: &RunSummary) -> (u8, u32) {
 }
 
 /// The sort key of runs that began at the same time.
-pub(super) type Tie = (bool, Reverse<Option<i128>>);
+pub(super) type SortKey = (bool, Reverse<Option<i128>>);
 
 /// Returns the sort key of a run among runs that began at the same time. The time in an id has a resolution of one
 /// second, so the run whose files were created later is newer. A copy (`RUN-sqlite`, `RUN-fixed`) comes after its
 /// original, although its files were created later.
-pub(super) fn tie(source: &dyn Source, place: &str) -> Tie {
+pub(super) fn tie(source: &dyn Source, place: &str) -> SortKey {
     let name = run_id::RunId::parse(split(place).1);
     (!name.is_well_formed(), Reverse(source.made(place)))
 }
@@ -416,12 +416,12 @@ mod tests {
     #[test]
     fn orders_put_what_is_unknown_last() {
         for (order, expected) in [
-            (Order::Newest, "cbae"),
-            (Order::Oldest, "abce"),
-            (Order::Duration, "bcae"),
-            (Order::Status, "eacb"),
-            (Order::Program, "aecb"),
-            (Order::Problems, "ceba"),
+            (ListOrder::Newest, "cbae"),
+            (ListOrder::Oldest, "abce"),
+            (ListOrder::Duration, "bcae"),
+            (ListOrder::Status, "eacb"),
+            (ListOrder::Program, "aecb"),
+            (ListOrder::Problems, "ceba"),
         ] {
             let mut found = runs();
             order.sort(&mut found, &MemorySource::default());

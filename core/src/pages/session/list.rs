@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::filter::began;
-use super::many::{Heads, by_rows};
+use super::many::{RunRows, by_rows};
 use super::pages::summary;
 use super::replay::Replay;
 use super::summary::{age, of_head};
-use super::survey::{Found, FoundKind, survey};
-use super::{Filter, Options, Order, Session};
+use super::survey::{FoundKind, SurveyPlace, survey};
+use super::{Filter, ListOrder, Options, Session};
 use crate::model::issue::Issue;
 use crate::model::source::Source;
 use crate::model::text::counted;
@@ -20,14 +20,14 @@ use crate::pages::view::{LEFT_OUT, RunList, RunSummary};
 /// Lists the runs of a source, the newest first (by the time in the id, or else `started`, or else the last sign of
 /// life). Each run is opened, summarized and closed again. Of a large database only the beginning is read.
 pub fn list(source: &Rc<dyn Source>, options: &Options) -> RunList {
-    let (filter, order) = (Filter::default(), Order::default());
+    let (filter, order) = (Filter::default(), ListOrder::default());
     list_page(source, options, &filter, order, usize::MAX)
 }
 
 /// Returns whether a list with this filter and order begins with the newest runs and leaves none out. The older runs of
 /// a large store then need not be read.
-pub fn is_of_newest(filter: &Filter, order: Order) -> bool {
-    *filter == Filter::default() && order == Order::Newest
+pub fn is_of_newest(filter: &Filter, order: ListOrder) -> bool {
+    *filter == Filter::default() && order == ListOrder::Newest
 }
 
 /// Lists the first `most` runs that match the filter, in the given order. If the store's table of runs is enough to
@@ -36,18 +36,18 @@ pub fn list_page(
     source: &Rc<dyn Source>,
     options: &Options,
     filter: &Filter,
-    order: Order,
+    order: ListOrder,
     most: usize,
 ) -> RunList {
     let lists = Lists::of(source, options);
     let by_heads = filter.is_of_heads() && order.is_of_heads();
-    let wanted = Wanted {
+    let wanted = ListRequest {
         filter: Cow::Borrowed(filter),
         by_heads,
         by_rows: !by_heads,
-        ..Wanted::default()
+        ..ListRequest::default()
     };
-    let (Listing { mut list, .. }, mut heads) = lists.all(&wanted);
+    let (RunListing { mut list, .. }, mut heads) = lists.all(&wanted);
     order.sort(&mut list.runs, source.as_ref());
     list.runs.truncate(most);
     for run in &mut list.runs {
@@ -62,21 +62,25 @@ pub fn list_page(
 pub fn list_again(
     source: &Rc<dyn Source>,
     options: &Options,
-    known: &dyn Fn(&Found) -> Option<RunSummary>,
-) -> Listing {
-    let wanted = Wanted {
+    known: &dyn Fn(&SurveyPlace) -> Option<RunSummary>,
+) -> RunListing {
+    let wanted = ListRequest {
         known: Some(known),
-        ..Wanted::default()
+        ..ListRequest::default()
     };
     sorted(Lists::of(source, options).all(&wanted).0, source)
 }
 
 /// Lists runs, the newest first by the time in their names, until `go_on` returns false. At least one run is listed.
 /// [`list_more`] continues with the remaining runs.
-pub fn list_while(source: &Rc<dyn Source>, options: &Options, go_on: &dyn Fn() -> bool) -> Listing {
-    let wanted = Wanted {
+pub fn list_while(
+    source: &Rc<dyn Source>,
+    options: &Options,
+    go_on: &dyn Fn() -> bool,
+) -> RunListing {
+    let wanted = ListRequest {
         go_on: Some(go_on),
-        ..Wanted::default()
+        ..ListRequest::default()
     };
     sorted(Lists::of(source, options).all(&wanted).0, source)
 }
@@ -86,12 +90,12 @@ pub fn list_while(source: &Rc<dyn Source>, options: &Options, go_on: &dyn Fn() -
 pub fn list_more(
     source: &Rc<dyn Source>,
     options: &Options,
-    left: Vec<Found>,
+    left: Vec<SurveyPlace>,
     go_on: &dyn Fn() -> bool,
-) -> Listing {
-    let wanted = Wanted {
+) -> RunListing {
+    let wanted = ListRequest {
         go_on: Some(go_on),
-        ..Wanted::default()
+        ..ListRequest::default()
     };
     let alone = false;
     let list = RunList::default();
@@ -99,41 +103,41 @@ pub fn list_more(
     sorted(lists.listed(list, left, alone, &wanted).0, source)
 }
 
-fn sorted(mut listing: Listing, source: &Rc<dyn Source>) -> Listing {
-    Order::default().sort(&mut listing.list.runs, source.as_ref());
+fn sorted(mut listing: RunListing, source: &Rc<dyn Source>) -> RunListing {
+    ListOrder::default().sort(&mut listing.list.runs, source.as_ref());
     listing
 }
 
 /// The result of listing runs.
-pub struct Listing {
+pub struct RunListing {
     /// The listed runs, one line for each.
     pub list: RunList,
     /// The session that was opened last. If the source has only one run, the caller need not open that run again.
     /// `None` for a large database.
     pub session: Option<Session>,
     /// Runs that were not listed yet, in order.
-    pub left: Vec<Found>,
+    pub left: Vec<SurveyPlace>,
 }
 
 /// A function that returns the line of a run if the line is known already.
-type Known<'a> = dyn Fn(&Found) -> Option<RunSummary> + 'a;
+type CachedLine<'a> = dyn Fn(&SurveyPlace) -> Option<RunSummary> + 'a;
 
 /// The runs to list, and how to get their lines.
 #[derive(Default)]
-struct Wanted<'a> {
+struct ListRequest<'a> {
     filter: Cow<'a, Filter>,
     /// Whether lines may come from the store's table of runs, if that table is enough for the filter and the order.
     by_heads: bool,
     /// Whether to read the rows of all unfinished runs together, because the filter or the order needs their state.
     by_rows: bool,
     /// A function that returns the lines of runs that need not be read again; `None` to read every run.
-    known: Option<&'a Known<'a>>,
+    known: Option<&'a CachedLine<'a>>,
     /// A function that returns whether there is time to read another run; `None` without a limit.
     go_on: Option<&'a dyn Fn() -> bool>,
 }
 
 /// A run as a line of a list.
-pub(super) struct Line {
+pub(super) struct ListedRun {
     pub(super) summary: RunSummary,
     /// Whether the line is final: reading more of the run would not change the line.
     pub(super) is_whole: bool,
@@ -164,7 +168,7 @@ pub(super) struct Lists<'a> {
     source: &'a Rc<dyn Source>,
     options: &'a Options,
     /// The rows of the store's table of runs, for a store that contains many runs.
-    heads: Option<Heads>,
+    heads: Option<RunRows>,
     /// The rows of unfinished runs, read at the first use.
     rest: OnceCell<Option<Replay>>,
 }
@@ -174,16 +178,16 @@ impl<'a> Lists<'a> {
         Lists {
             source,
             options,
-            heads: Heads::of(source.as_ref(), options),
+            heads: RunRows::of(source.as_ref(), options),
             rest: OnceCell::new(),
         }
     }
 
     /// Returns the lines of all runs that match the filter, and by place the runs whose lines are not final.
-    fn all(&self, wanted: &Wanted<'_>) -> (Listing, BTreeMap<String, Found>) {
+    fn all(&self, wanted: &ListRequest<'_>) -> (RunListing, BTreeMap<String, SurveyPlace>) {
         let mut survey = survey(self.source.as_ref());
         // Stores of agents are only listed if there are no runs, because each run shows its agents on a page.
-        let is_run = |found: &Found| found.kind != FoundKind::Agents;
+        let is_run = |found: &SurveyPlace| found.kind != FoundKind::Agents;
         if survey.found.iter().any(is_run) {
             survey.found.retain(is_run);
         }
@@ -205,12 +209,12 @@ impl<'a> Lists<'a> {
     fn listed(
         &self,
         list: RunList,
-        found: Vec<Found>,
+        found: Vec<SurveyPlace>,
         alone: bool,
-        wanted: &Wanted<'_>,
-    ) -> (Listing, BTreeMap<String, Found>) {
+        wanted: &ListRequest<'_>,
+    ) -> (RunListing, BTreeMap<String, SurveyPlace>) {
         let mut heads = BTreeMap::new();
-        let mut listing = Listing {
+        let mut listing = RunListing {
             list,
             session: None,
             left: Vec::new(),
@@ -266,19 +270,19 @@ impl<'a> Lists<'a> {
     }
 
     /// Returns the line that the store's table of runs gives for a run.
-    pub(super) fn head(&self, found: &Found) -> Option<Line> {
+    pub(super) fn head(&self, found: &SurveyPlace) -> Option<ListedRun> {
         self.heads.as_ref()?.line(found, self.options)
     }
 
     /// Returns a run's line from its rows. The rows of all unfinished runs are read together, once.
-    fn by_rows(&self, found: &Found) -> Option<Line> {
+    fn by_rows(&self, found: &SurveyPlace) -> Option<ListedRun> {
         let rest = || {
             self.heads
                 .as_ref()?
                 .rest(self.source.as_ref(), self.options)
         };
         let rows = self.rest.get_or_init(rest).as_ref()?;
-        Some(Line {
+        Some(ListedRun {
             summary: by_rows(rows, found, self.options)?,
             is_whole: true,
         })
@@ -286,7 +290,7 @@ impl<'a> Lists<'a> {
 
     /// Opens a run for its line. Returns the session, too, except for a large database. With `around`, agents and
     /// settings outside of the run are read.
-    pub(super) fn line(&self, found: &Found, around: bool) -> (RunSummary, Option<Session>) {
+    pub(super) fn line(&self, found: &SurveyPlace, around: bool) -> (RunSummary, Option<Session>) {
         if let Some(line) = of_head(self.source, found, self.options, around) {
             return (self.aged(line), None);
         }

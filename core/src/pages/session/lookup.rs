@@ -5,9 +5,9 @@
 //!                                 └─► some in frames, from a frame: executions ────► trace::fold ──┘
 //! ```
 //!
-//! As everywhere, [`crate::trace::scope`] decides which binding a name means. Here, only the bindings of that name are read,
-//! and executions only if one of those bindings is in a frame. If these rows are not enough (a folder, an unknown name,
-//! an import's `alias.name`, an unusual table, damage), the whole run is opened.
+//! As everywhere, [`crate::trace::scope`] decides which binding a name means. Here, only the bindings of that name are
+//! read, and executions only if one of those bindings is in a frame. If these rows are not enough (a folder, an unknown
+//! name, an import's `alias.name`, an unusual table, damage), the whole run is opened.
 
 use std::rc::Rc;
 
@@ -16,7 +16,7 @@ use super::pages::in_import;
 use super::summary::folder_name;
 use super::survey::{database_of, join, split};
 use super::unread::{unread, unread_of};
-use super::values::{Place, Store};
+use super::values::{NamedDatabase, ValuePlace};
 use super::{OpenError, Options, Session, open};
 use crate::model::issue::{Issue, Severity};
 use crate::model::source::{Source, SourceError};
@@ -141,7 +141,7 @@ impl FoundValue {
         self.parts.run.issues.iter().chain(notes).any(is_error)
     }
 
-    fn place(&self) -> Place {
+    fn place(&self) -> ValuePlace {
         self.parts.values.of_binding(&self.binding)
     }
 }
@@ -201,7 +201,12 @@ fn narrow(
     let winner = scope::winner(&run, &trace, name, from)?;
     let binding = run.bindings.get(winner)?.clone();
     let name = file.into();
-    let parts = Parts::new(run, Rc::clone(source), root, Some(Store { name, db }));
+    let parts = Parts::new(
+        run,
+        Rc::clone(source),
+        root,
+        Some(NamedDatabase { name, db }),
+    );
     Some(FoundValue { parts, binding })
 }
 

@@ -4,11 +4,13 @@
 use std::collections::BTreeMap;
 
 use super::Options;
-use super::list::Line;
+use super::list::ListedRun;
 use super::replay::Replay;
 use super::summary::{line_of, says_its_end};
-use super::survey::Found;
-use crate::model::database::{Database, DecodeError, Key, Row, Rows, Scan, Snapshot, Want};
+use super::survey::SurveyPlace;
+use crate::model::database::{
+    Database, DecodeError, LookupKey, Row, Scan, Snapshot, Want, WantedRows,
+};
 use crate::model::issue::Issue;
 use crate::model::schema::{self, postgres_name};
 use crate::model::source::Source;
@@ -20,26 +22,26 @@ use crate::read::decode::rows;
 use crate::trace;
 
 /// The rows of the store's table of runs, by id.
-pub(super) struct Heads(BTreeMap<String, Head>);
+pub(super) struct RunRows(BTreeMap<String, StoredHead>);
 
-struct Head {
+struct StoredHead {
     run: Run,
     pending_gates: u32,
 }
 
-impl Heads {
+impl RunRows {
     /// Reads the table of runs. `None` if each run has a store of its own, or if the table cannot be read; opening each
     /// run then gives the reason.
-    pub(super) fn of(source: &dyn Source, options: &Options) -> Option<Heads> {
+    pub(super) fn of(source: &dyn Source, options: &Options) -> Option<RunRows> {
         let db = source.all_runs(&options.limits).ok()??;
-        Heads::read(db.as_ref()).ok()
+        RunRows::read(db.as_ref()).ok()
     }
 
-    fn read(db: &dyn Database) -> Result<Heads, DecodeError> {
+    fn read(db: &dyn Database) -> Result<RunRows, DecodeError> {
         let _snapshot = Snapshot::of(db);
         let mut heads = BTreeMap::new();
         let columns = schema::table_spec(schema::RUN).map_or(&[][..], |spec| spec.columns);
-        scan(db, schema::RUN, columns, Rows::All, &mut |cells| {
+        scan(db, schema::RUN, columns, WantedRows::All, &mut |cells| {
             let text = |column| cells.text(column);
             let stamp = |column| text(column).map(|at| Stamp::parse(&at));
             let run = Run {
@@ -54,13 +56,13 @@ impl Heads {
                 status: text("status").map(|status| RunStatus::parse(&status)),
                 ..Run::default()
             };
-            let head = Head {
+            let head = StoredHead {
                 run,
                 pending_gates: 0,
             };
             heads.insert(head.run.id.to_string(), head);
         })?;
-        let pending = Rows::Holding("status", Key::Text(GateStatus::Pending.word()));
+        let pending = WantedRows::Holding("status", LookupKey::Text(GateStatus::Pending.word()));
         let columns = [Want::short("run_id"), Want::short("status")];
         let gates = scan(db, schema::GATES, &columns, pending, &mut |cells| {
             let is_pending = cells.text("status").as_deref() == Some(GateStatus::Pending.word());
@@ -70,7 +72,7 @@ impl Heads {
             }
         });
         match gates {
-            Ok(()) | Err(DecodeError::NotFound(_)) => Ok(Heads(heads)),
+            Ok(()) | Err(DecodeError::NotFound(_)) => Ok(RunRows(heads)),
             Err(error) => Err(error),
         }
     }
@@ -85,8 +87,8 @@ impl Heads {
     }
 
     /// Returns the line of a run; `None` if the table of runs has no row for the run.
-    pub(super) fn line(&self, found: &Found, options: &Options) -> Option<Line> {
-        let Head { run, pending_gates } = self.0.get(&found.name)?;
+    pub(super) fn line(&self, found: &SurveyPlace, options: &Options) -> Option<ListedRun> {
+        let StoredHead { run, pending_gates } = self.0.get(&found.name)?;
         let trace = trace::fold(run, None, options.now);
         let summary = RunSummary {
             name: found.name.clone(),
@@ -94,7 +96,7 @@ impl Heads {
             head_only: Some("statements were not read for this line of the list".to_owned()),
             ..line_of(run, &trace, &found.place)
         };
-        Some(Line {
+        Some(ListedRun {
             summary,
             // An unfinished run's state follows from rows of other tables, so its own row is not enough for the line.
             is_whole: says_its_end(run),
@@ -103,7 +105,7 @@ impl Heads {
 }
 
 /// Returns the line of a run from its rows; `None` if the rows cannot be read. Opening the run then gives the reason.
-pub(super) fn by_rows(rows: &Replay, found: &Found, options: &Options) -> Option<RunSummary> {
+pub(super) fn by_rows(rows: &Replay, found: &SurveyPlace, options: &Options) -> Option<RunSummary> {
     let head = rows::head(
         &rows.run(&found.name),
         &postgres_name(&found.name),
@@ -132,12 +134,12 @@ pub(super) fn by_rows(rows: &Replay, found: &Found, options: &Options) -> Option
 }
 
 /// The cells of a row, by column name.
-struct Cells<'a> {
+struct NamedCells<'a> {
     row: &'a dyn Row,
     columns: &'a [Want<'a>],
 }
 
-impl Cells<'_> {
+impl NamedCells<'_> {
     fn text(&self, column: &str) -> Option<String> {
         let at = self.columns.iter().position(|want| want.column == column)?;
         let cell = self.row.cell(at).ok()?;
@@ -149,8 +151,8 @@ fn scan(
     db: &dyn Database,
     table: &str,
     columns: &[Want<'_>],
-    rows: Rows<'_>,
-    each: &mut dyn FnMut(&Cells<'_>),
+    rows: WantedRows<'_>,
+    each: &mut dyn FnMut(&NamedCells<'_>),
 ) -> Result<(), DecodeError> {
     let scan = Scan {
         table: &db.table(table)?,
@@ -158,7 +160,7 @@ fn scan(
         rows,
     };
     db.scan(&scan, &mut |row| {
-        each(&Cells { row, columns });
+        each(&NamedCells { row, columns });
         true
     })
 }
@@ -190,9 +192,9 @@ mod tests {
         let bytes = conn.serialize("main").unwrap().to_vec();
         let source = MemorySource::new("several", [("state.db".to_owned(), bytes)]);
         let db = source.database("state.db", &Limits::default()).unwrap();
-        let heads = Heads::read(db.as_ref()).unwrap();
+        let heads = RunRows::read(db.as_ref()).unwrap();
         let line = |id: &str| {
-            let found = Found {
+            let found = SurveyPlace {
                 kind: FoundKind::RunFolder,
                 place: format!("runs/{id}"),
                 name: id.to_owned(),
@@ -230,7 +232,7 @@ mod tests {
         let db = source.database("state.db", &Limits::default()).unwrap();
         let rows = Replay::of(db);
         let failure = |id: &str| {
-            let found = Found {
+            let found = SurveyPlace {
                 kind: FoundKind::RunFolder,
                 place: format!("runs/{id}"),
                 name: id.to_owned(),

@@ -8,9 +8,9 @@
 //!
 //! A shell (the command line, a browser, a server) finds the runs of a source with [`survey`], or the run that a user
 //! wants with [`choose`]. The shell lists runs with [`list`] and opens a place with [`Session::open`]. Each page is a
-//! function of [`pages`] that returns a struct of [`crate::pages::view`]. A page without values takes an [`Opened`]; other
-//! pages take a [`Session`], which is an [`Opened`] that can read values. This module computes all facts, so that a
-//! shell only displays them. Functions that depend on the time take `now`, in milliseconds since 1970 UTC.
+//! function of [`pages`] that returns a struct of [`crate::pages::view`]. A page without values takes an [`Opened`];
+//! other pages take a [`Session`], which is an [`Opened`] that can read values. This module computes all facts, so that
+//! a shell only displays them. Functions that depend on the time take `now`, in milliseconds since 1970 UTC.
 //!
 //! A [`search::Search`] searches all parts of a run for a text, step by step.
 //!
@@ -47,19 +47,19 @@ use values::Values;
 use crate::model::database::Limits;
 use crate::model::source::Source;
 
-pub use around::Around;
-pub use carry::Carried;
+pub use around::AgentFolder;
+pub use carry::Renumbering;
 pub use choose::{ChooseError, choose};
-pub use convert::{CopyComparison, Each, Files, Left, weight};
-pub use filter::{Filter, Order, RUN_STATUSES, SILENT, UnknownStatus, began};
+pub use convert::{ChangeReceiver, CopiedFiles, CopyComparison, CopyLoss, weight};
+pub use filter::{Filter, ListOrder, RUN_STATUSES, SILENT, UnknownStatus, began};
 pub use history::{DayOfRuns, WhyFailed, day_of, days, why_failed};
-pub use list::{Listing, is_of_newest, list, list_again, list_more, list_page, list_while};
+pub use list::{RunListing, is_of_newest, list, list_again, list_more, list_page, list_while};
 pub use lookup::{FoundValue, Lookup};
 pub use one_agent::{AgentHome, OneAgent};
 pub use open::OpenError;
 pub use opened::Opened;
 pub use stray::{DatabaseAt, has_stray_database};
-pub use survey::{Found, FoundKind, Survey, survey};
+pub use survey::{FoundKind, Survey, SurveyPlace, survey};
 pub use values::ValueOf;
 
 /// An opened run that can read values.
@@ -102,7 +102,7 @@ pub struct Options {
     /// The current time in milliseconds since 1970 UTC; without it, runs never count as silent.
     pub now: Option<i64>,
     /// The `.prose` folders of the project and the user, whose agents the run may use.
-    pub around: Vec<Around>,
+    pub around: Vec<AgentFolder>,
     /// The run to open in a database of several runs: `latest`, the run's id, or a unique beginning of the id. `None`
     /// opens the run with the name of the database's folder, or else the latest.
     pub run_id: Option<String>,

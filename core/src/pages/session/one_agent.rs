@@ -6,12 +6,12 @@
 
 use std::rc::Rc;
 
-use super::around::{Around, Parts, agents_not_listed};
+use super::around::{AgentFolder, Parts, agents_not_listed};
 use super::lookup::program_of;
 use super::summary::folder_name;
 use super::survey::{database_of, join, split};
 use super::unread::{unread, unread_of};
-use super::values::{Place, Store};
+use super::values::{NamedDatabase, ValuePlace};
 use super::{OpenError, Options, Session};
 use crate::model::source::{Source, SourceError};
 use crate::model::{Agent, AgentScope, Run, Segment, Text};
@@ -135,7 +135,7 @@ impl OneAgent {
         unread_of(&self.parts.run, &self.parts.values)
     }
 
-    fn place(&self, agent: usize) -> Result<Place, SourceError> {
+    fn place(&self, agent: usize) -> Result<ValuePlace, SourceError> {
         let none = || SourceError::NotFound(format!("agent {agent}"));
         let agent = self.agents().get(agent).ok_or_else(none)?;
         Ok(self.parts.values.of_memory(agent))
@@ -148,7 +148,7 @@ fn narrow(source: &Rc<dyn Source>, place: &str, options: &Options, name: &str) -
     if options.run_id.is_some() || name.contains('/') {
         return None;
     }
-    let own = Around {
+    let own = AgentFolder {
         scope: AgentScope::Execution,
         source: Rc::clone(source),
         prefix: join(place.trim_end_matches('/'), ""),
@@ -162,7 +162,7 @@ fn narrow(source: &Rc<dyn Source>, place: &str, options: &Options, name: &str) -
             let (dir, file) = split(&path);
             let folder = folder_name(source.as_ref(), dir);
             let run = rows::agents_named(db.as_ref(), file, &folder, name).ok()?;
-            let store = Store {
+            let store = NamedDatabase {
                 name: file.into(),
                 db,
             };
@@ -273,7 +273,7 @@ mod tests {
         ] {
             let users = source(vec![("agents.db", database(&agents("of the user")))]);
             let options = Options {
-                around: vec![Around {
+                around: vec![AgentFolder {
                     scope: AgentScope::User,
                     source: users,
                     prefix: String::new(),

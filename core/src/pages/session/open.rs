@@ -9,7 +9,7 @@ use super::pages::{NodeIndex, gates};
 use super::stray::{has_stray_database, kept_in_files};
 use super::summary::{folder_name, last_part};
 use super::survey::{join, split};
-use super::values::Store;
+use super::values::NamedDatabase;
 use super::{Opened, Options, Session};
 use crate::model::issue::Issue;
 use crate::model::schema::postgres_name;
@@ -234,7 +234,12 @@ fn open_database(
     let name = name.as_str().into();
     Ok(Parts {
         other_runs: decoded.other_runs,
-        ..Parts::new(run, Rc::clone(source), root, Some(Store { name, db }))
+        ..Parts::new(
+            run,
+            Rc::clone(source),
+            root,
+            Some(NamedDatabase { name, db }),
+        )
     })
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::pages::{NodeIndex, run_status};
 use crate::model::issue::Issue;
 use crate::model::{GateStatus, Run, RunStatus, Text};
-use crate::pages::check::issues::{Checked, find_issues};
+use crate::pages::check::issues::{RunUnderCheck, find_issues};
 use crate::pages::view::Counts;
 use crate::program::Listing;
 use crate::trace::judgement;
@@ -89,7 +89,7 @@ impl Opened {
     /// Returns the issues of reading the run and those of a check that reads no more data.
     pub(super) fn found(&self, now: Option<i64>) -> Vec<Issue> {
         let mut issues: Vec<Issue> = self.issues().cloned().collect();
-        issues.extend(find_issues(Checked {
+        issues.extend(find_issues(RunUnderCheck {
             run: &self.run,
             trace: &self.trace,
             listing: self.listing.as_ref(),
@@ -142,8 +142,8 @@ impl Opened {
         self.trace.of_row(row)
     }
 
-    /// Returns the node of an execution that the user names by its number. `next` also prints numbers of executions that
-    /// have no row yet, because the run was recorded by hand.
+    /// Returns the node of an execution that the user names by its number. `next` also prints numbers of executions
+    /// that have no row yet, because the run was recorded by hand.
     pub fn node_numbered(&self, number: i64) -> Option<NodeId> {
         let to_be = || {
             let program = self.listing.as_ref();

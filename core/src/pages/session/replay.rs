@@ -4,34 +4,36 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::model::Stored;
-use crate::model::database::{Cell, CellAt, Database, DecodeError, Found, Row, Rows, Scan, Want};
+use crate::model::StoredType;
+use crate::model::database::{
+    Cell, CellAt, Database, DecodeError, FoundTable, Row, Scan, Want, WantedRows,
+};
 use crate::model::schema;
 
 /// The largest program that is kept for each run, in bytes.
 const PROGRAM: u32 = 256 << 10;
 
 /// A store of several runs whose tables are read once.
-pub(super) struct Replay(Mutex<Inner>);
+pub(super) struct Replay(Mutex<ReplayInner>);
 
-struct Inner {
+struct ReplayInner {
     db: Box<dyn Database>,
-    tables: Option<Vec<Found>>,
+    tables: Option<Vec<FoundTable>>,
     /// The results of scans: a table, the columns that were read, and the rows by run.
     scanned: Vec<(String, Vec<Want<'static>>, Arc<ByRun>)>,
 }
 
-type ByRun = BTreeMap<String, Vec<Held>>;
+type ByRun = BTreeMap<String, Vec<ReplayedRow>>;
 
 /// A row that is kept in memory.
-struct Held {
+struct ReplayedRow {
     at: i64,
     cells: Vec<Cell<'static>>,
-    sizes: Vec<(Stored, Option<u64>)>,
+    sizes: Vec<(StoredType, Option<u64>)>,
     reached: bool,
 }
 
-impl Row for Held {
+impl Row for ReplayedRow {
     fn at(&self) -> i64 {
         self.at
     }
@@ -40,8 +42,11 @@ impl Row for Held {
         Ok(self.cells.get(i).cloned().unwrap_or(Cell::NULL))
     }
 
-    fn size(&self, i: usize) -> (Stored, Option<u64>) {
-        self.sizes.get(i).copied().unwrap_or((Stored::Null, None))
+    fn size(&self, i: usize) -> (StoredType, Option<u64>) {
+        self.sizes
+            .get(i)
+            .copied()
+            .unwrap_or((StoredType::Null, None))
     }
 
     fn reached(&self) -> bool {
@@ -54,7 +59,7 @@ impl Replay {
     pub(super) fn of(db: Box<dyn Database>) -> Replay {
         // An error is ignored: without a snapshot, tables are read at different times, which a list tolerates.
         let _ = db.begin();
-        Replay(Mutex::new(Inner {
+        Replay(Mutex::new(ReplayInner {
             db,
             tables: None,
             scanned: Vec::new(),
@@ -66,7 +71,7 @@ impl Replay {
         OneRun { replay: self, id }
     }
 
-    fn tables(&self) -> Result<Vec<Found>, DecodeError> {
+    fn tables(&self) -> Result<Vec<FoundTable>, DecodeError> {
         let mut inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if inner.tables.is_none() {
             inner.tables = Some(inner.db.tables()?);
@@ -75,7 +80,7 @@ impl Replay {
     }
 
     /// Returns the rows of a table by run.
-    fn scanned(&self, table: &Found, wants: &[Want<'_>]) -> Result<Arc<ByRun>, DecodeError> {
+    fn scanned(&self, table: &FoundTable, wants: &[Want<'_>]) -> Result<Arc<ByRun>, DecodeError> {
         let mut inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let name = table.info.name.as_str();
         let known = inner
@@ -94,7 +99,7 @@ impl Replay {
         let scan = Scan {
             table,
             wants: &all,
-            rows: Rows::All,
+            rows: WantedRows::All,
         };
         let mut rows = ByRun::new();
         let mut failed = None;
@@ -121,7 +126,7 @@ impl Replay {
     }
 }
 
-impl Drop for Inner {
+impl Drop for ReplayInner {
     fn drop(&mut self) {
         self.db.end();
     }
@@ -140,7 +145,7 @@ fn known_want(want: &Want<'_>) -> Result<Want<'static>, DecodeError> {
     })
 }
 
-fn held(row: &dyn Row, columns: usize) -> Result<(String, Held), DecodeError> {
+fn held(row: &dyn Row, columns: usize) -> Result<(String, ReplayedRow), DecodeError> {
     let mut cells = Vec::with_capacity(columns);
     for at in 0..columns {
         let cell = row.cell(at)?;
@@ -155,7 +160,7 @@ fn held(row: &dyn Row, columns: usize) -> Result<(String, Held), DecodeError> {
         .lossy()
         .unwrap_or_default()
         .into_owned();
-    let row = Held {
+    let row = ReplayedRow {
         at: row.at(),
         cells,
         sizes: (0..columns).map(|at| row.size(at)).collect(),
@@ -177,11 +182,11 @@ impl Database for OneRun<'_> {
 
     fn end(&self) {}
 
-    fn tables(&self) -> Result<Vec<Found>, DecodeError> {
+    fn tables(&self) -> Result<Vec<FoundTable>, DecodeError> {
         self.replay.tables()
     }
 
-    fn table(&self, name: &str) -> Result<Found, DecodeError> {
+    fn table(&self, name: &str) -> Result<FoundTable, DecodeError> {
         let mut tables = self.tables()?.into_iter();
         let found = tables.find(|found| found.info.name.eq_ignore_ascii_case(name));
         found.ok_or_else(|| DecodeError::NotFound(format!("table {name}")))
@@ -192,7 +197,7 @@ impl Database for OneRun<'_> {
         scan: &Scan<'_>,
         each: &mut dyn FnMut(&dyn Row) -> bool,
     ) -> Result<(), DecodeError> {
-        if !matches!(scan.rows, Rows::All | Rows::OfRun(_)) {
+        if !matches!(scan.rows, WantedRows::All | WantedRows::OfRun(_)) {
             return Err(DecodeError::NotFound(
                 "support for reading only some rows of this store".to_owned(),
             ));
@@ -206,11 +211,11 @@ impl Database for OneRun<'_> {
         Ok(())
     }
 
-    fn count(&self, _: &Found, _: u64) -> Option<u64> {
+    fn count(&self, _: &FoundTable, _: u64) -> Option<u64> {
         None
     }
 
-    fn about(&self, _: &Found) -> u64 {
+    fn about(&self, _: &FoundTable) -> u64 {
         0
     }
 

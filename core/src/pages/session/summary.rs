@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::pages::{error_in, run_status};
-use super::survey::{Found, FoundKind, join, split};
+use super::survey::{FoundKind, SurveyPlace, join, split};
 use super::unread::unread;
 use super::{Options, Session};
 use crate::model::issue::Issue;
@@ -93,7 +93,7 @@ pub(super) fn folder_name(source: &dyn Source, root: &str) -> String {
 /// damaged; opening it then gives the reason.
 pub(super) fn of_head(
     source: &Rc<dyn Source>,
-    found: &Found,
+    found: &SurveyPlace,
     options: &Options,
     alone: bool,
 ) -> Option<RunSummary> {
@@ -106,7 +106,7 @@ pub(super) fn of_head(
     let large = if alone { LARGE_ALONE } else { LARGE };
     source.file(&path).filter(|file| file.len >= large)?;
     let db = source.database(&path, &options.limits).ok()?;
-    let rows::Head { mut run, left_out } = rows::head(
+    let rows::ListHead { mut run, left_out } = rows::head(
         db.as_ref(),
         name,
         &folder_name(source.as_ref(), dir),

@@ -13,14 +13,14 @@ use crate::read::decode::text::lossy;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Survey {
     /// The places that can be opened, in order of path.
-    pub found: Vec<Found>,
+    pub found: Vec<SurveyPlace>,
     /// Issues of the search itself.
     pub issues: Vec<Issue>,
 }
 
 /// A place that can be opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct SurveyPlace {
     /// The kind of place.
     pub kind: FoundKind,
     /// The path of a folder (empty for the source itself) or a file, for [`crate::pages::session::Session::open`].
@@ -97,7 +97,7 @@ pub fn survey(source: &dyn Source) -> Survey {
             continue;
         }
         run_dirs.insert(dir);
-        survey.found.push(Found {
+        survey.found.push(SurveyPlace {
             kind: FoundKind::RunFolder,
             place: (*dir).to_owned(),
             name: name_of(source, dir),
@@ -153,7 +153,7 @@ pub fn survey(source: &dyn Source) -> Survey {
         } else {
             continue;
         };
-        survey.found.push(Found {
+        survey.found.push(SurveyPlace {
             kind,
             place: path.to_owned(),
             name: name.to_owned(),
@@ -162,7 +162,7 @@ pub fn survey(source: &dyn Source) -> Survey {
     if survey.found.iter().all(|f| f.kind == FoundKind::Agents)
         && let Some(place) = agents_folder(&dirs)
     {
-        survey.found.push(Found {
+        survey.found.push(SurveyPlace {
             kind: FoundKind::Agents,
             name: name_of(source, &place),
             place,

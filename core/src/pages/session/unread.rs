@@ -5,7 +5,7 @@ use super::values::Values;
 use crate::model::Run;
 use crate::model::issue::{Issue, Location};
 use crate::model::schema;
-use crate::pages::view::{Part, Unread};
+use crate::pages::view::{RunPart, Unread};
 use crate::read::decode::folder::is_program_name;
 
 impl Session {
@@ -27,7 +27,7 @@ impl Session {
             what: what(&issue.location),
             why: issue.message.clone(),
             next: issue.hint.clone(),
-            parts: vec![Part::Audit],
+            parts: vec![RunPart::Audit],
             failed: false,
             sealed: false,
             around: false,
@@ -49,7 +49,7 @@ pub(super) fn unread_of(run: &Run, values: &Values) -> Vec<Unread> {
 pub(super) fn lacks_log(run: &Run) -> bool {
     run.issues.iter().any(|issue| {
         issue.rule == "audit-lines-unread"
-            || unread(issue).is_some_and(|unread| unread.parts.contains(&Part::Audit))
+            || unread(issue).is_some_and(|unread| unread.parts.contains(&RunPart::Audit))
     })
 }
 
@@ -59,7 +59,7 @@ fn sealed(file: &str) -> Unread {
         what: file.to_owned(),
         why: "it is encrypted".to_owned(),
         next: "decrypt the file and read the run again".to_owned(),
-        parts: vec![Part::Statements],
+        parts: vec![RunPart::Statements],
         failed: false,
         sealed: true,
         around: false,
@@ -76,13 +76,13 @@ pub(super) fn unread(issue: &Issue) -> Option<Unread> {
         // The rules of the next two arms report limits of Prosescope. Of files that were cut, only the audit log
         // counts, because it can only be verified with all of its rows.
         "too-many-rows" if !parts.is_empty() => true,
-        "log-cut" | "file-cut" if parts == [Part::Audit] => true,
+        "log-cut" | "file-cut" if parts == [RunPart::Audit] => true,
         "table-damaged" | "database-unreadable" | "agents-unreadable" | "log-unreadable" => false,
         // A link may lead to other files of the run. A linked program does not count: pages do not need the program,
         // which is often a link to its original.
-        "link-not-followed" if !parts.is_empty() && parts != [Part::Program] => false,
+        "link-not-followed" if !parts.is_empty() && parts != [RunPart::Program] => false,
         // A gate whose file is damaged is missing from the run. Damage in a log (`.jsonl`) only loses the damaged line.
-        "malformed-json" if file.ends_with(".json") && parts == [Part::Gates] => false,
+        "malformed-json" if file.ends_with(".json") && parts == [RunPart::Gates] => false,
         _ => return None,
     };
     Some(Unread {
@@ -106,43 +106,43 @@ fn what(location: &Location) -> String {
 }
 
 /// Returns the parts of a run that a place contains; empty for other content.
-fn parts(location: &Location) -> Vec<Part> {
+fn parts(location: &Location) -> Vec<RunPart> {
     if let Some(table) = &location.table {
         return of_table(table).into_iter().collect();
     }
     let path = location.file.as_deref().unwrap_or_default();
     match path.split('/').next().unwrap_or_default() {
-        "" | "state.md" | "state.db" => Part::ALL.to_vec(),
-        server if server.starts_with("postgres:") => Part::ALL.to_vec(),
-        _ if is_agents(path) => vec![Part::Agents],
-        "bindings" | "attachments" => vec![Part::Bindings],
-        "agents" => vec![Part::Agents],
-        "gates" if path.ends_with(".jsonl") => vec![Part::Audit],
-        "gates" if path.ends_with(".json") => vec![Part::Gates],
-        "gates" => vec![Part::Gates, Part::Audit],
-        "imports" | "x_imports.jsonl" => vec![Part::Imports],
-        "x_events.jsonl" | "x_journal.json" => vec![Part::Statements],
-        _ if is_program_name(path) => vec![Part::Program],
+        "" | "state.md" | "state.db" => RunPart::ALL.to_vec(),
+        server if server.starts_with("postgres:") => RunPart::ALL.to_vec(),
+        _ if is_agents(path) => vec![RunPart::Agents],
+        "bindings" | "attachments" => vec![RunPart::Bindings],
+        "agents" => vec![RunPart::Agents],
+        "gates" if path.ends_with(".jsonl") => vec![RunPart::Audit],
+        "gates" if path.ends_with(".json") => vec![RunPart::Gates],
+        "gates" => vec![RunPart::Gates, RunPart::Audit],
+        "imports" | "x_imports.jsonl" => vec![RunPart::Imports],
+        "x_events.jsonl" | "x_journal.json" => vec![RunPart::Statements],
+        _ if is_program_name(path) => vec![RunPart::Program],
         _ => Vec::new(),
     }
 }
 
-fn of_table(table: &str) -> Option<Part> {
+fn of_table(table: &str) -> Option<RunPart> {
     let is = |names: &[&str]| names.iter().any(|name| table.eq_ignore_ascii_case(name));
     let part = match () {
-        () if is(&[schema::RUN, schema::EXECUTION]) => Part::Statements,
-        () if is(&[schema::BINDINGS, schema::BINDING_HISTORY]) => Part::Bindings,
+        () if is(&[schema::RUN, schema::EXECUTION]) => RunPart::Statements,
+        () if is(&[schema::BINDINGS, schema::BINDING_HISTORY]) => RunPart::Bindings,
         () if is(&[
             schema::AGENTS,
             schema::AGENT_SEGMENTS,
             schema::AGENT_MEMORY_HISTORY,
         ]) =>
         {
-            Part::Agents
+            RunPart::Agents
         }
-        () if is(&[schema::GATES]) => Part::Gates,
-        () if is(&[schema::GATE_AUDIT_LOG]) => Part::Audit,
-        () if is(&[schema::IMPORTS]) => Part::Imports,
+        () if is(&[schema::GATES]) => RunPart::Gates,
+        () if is(&[schema::GATE_AUDIT_LOG]) => RunPart::Audit,
+        () if is(&[schema::IMPORTS]) => RunPart::Imports,
         () => return None,
     };
     Some(part)
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn what_could_not_be_read_names_the_parts_of_the_run_that_lie_there() {
-        use Part::{Agents, Audit, Bindings, Gates, Imports, Statements};
+        use RunPart::{Agents, Audit, Bindings, Gates, Imports, Statements};
 
         const FAILED: bool = true;
         const DAMAGED: bool = false;
@@ -210,17 +210,22 @@ mod tests {
             ),
             (
                 file("database-unreadable", "state.db"),
-                &Part::ALL,
+                &RunPart::ALL,
                 DAMAGED,
                 "state.db",
             ),
             (
                 file("reading-failed", "state.db"),
-                &Part::ALL,
+                &RunPart::ALL,
                 FAILED,
                 "state.db",
             ),
-            (file("unreadable-folder", ""), &Part::ALL, FAILED, "the run"),
+            (
+                file("unreadable-folder", ""),
+                &RunPart::ALL,
+                FAILED,
+                "the run",
+            ),
             (
                 file("unreadable-folder", "gates"),
                 &[Gates, Audit],
@@ -265,13 +270,13 @@ mod tests {
             ),
             (
                 file("file-not-given", "state.md"),
-                &Part::ALL,
+                &RunPart::ALL,
                 FAILED,
                 "state.md",
             ),
             (
                 file("file-unreadable", "program.prose"),
-                &[Part::Program],
+                &[RunPart::Program],
                 FAILED,
                 "program.prose",
             ),

@@ -7,12 +7,12 @@ use std::rc::Rc;
 use serde::{Deserialize, Serialize};
 
 use super::Session;
-use super::pages::Written;
+use super::pages::ValueWriter;
 use super::shown;
 use crate::model::database::{CellAt, Database, DecodeError, NEAR, Snapshot};
 use crate::model::source::{Source, SourceError};
 use crate::model::{Agent, Binding, Segment, Text, ValueAt};
-use crate::pages::view::{Part, RowView, Unread, ValueFormat, ValueView};
+use crate::pages::view::{RowView, RunPart, Unread, ValueFormat, ValueView};
 use crate::read::decode::sealed::is_sealed;
 use crate::read::decode::{folder, rows};
 
@@ -49,35 +49,35 @@ pub(super) struct Values {
     pub(super) source: Rc<dyn Source>,
     /// The run folder's path inside the source, ending in `/`, or empty.
     pub(super) root: String,
-    pub(super) db: Option<Store>,
+    pub(super) db: Option<NamedDatabase>,
     /// The databases with the agents of the project and of the user.
-    pub(super) agent_stores: Vec<Store>,
+    pub(super) agent_stores: Vec<NamedDatabase>,
     /// The source of each folder of agents, by the store's name.
     pub(super) folders: Vec<(Text, Rc<dyn Source>)>,
     /// Values whose preview could not be read.
     pub(super) lost: RefCell<Vec<Unread>>,
     /// The writer of each binding for which a page already looked up the writer.
-    pub(super) written: RefCell<BTreeMap<u32, Written>>,
+    pub(super) written: RefCell<BTreeMap<u32, ValueWriter>>,
 }
 
 /// A database, with its name in rows and messages.
-pub(super) struct Store {
+pub(super) struct NamedDatabase {
     pub(super) name: Text,
     pub(super) db: Box<dyn Database>,
 }
 
 /// The tables that contain values.
 #[derive(Debug, Clone)]
-pub(super) enum Table {
+pub(super) enum ValueTable {
     Bindings,
     Agents(Text),
 }
 
 /// The place of a value, with notes about it.
-pub(super) struct Place {
+pub(super) struct ValuePlace {
     title: String,
     from: String,
-    table: Table,
+    table: ValueTable,
     at: ValueAt,
     summary: Option<String>,
     note: Option<String>,
@@ -179,7 +179,7 @@ impl Session {
             .collect()
     }
 
-    pub(super) fn locate(&self, of: &ValueOf) -> Result<Place, SourceError> {
+    pub(super) fn locate(&self, of: &ValueOf) -> Result<ValuePlace, SourceError> {
         let none = |what: &str, n: u32| SourceError::NotFound(format!("{what} {n}"));
         match of {
             ValueOf::Binding(n) | ValueOf::Summary(n) => {
@@ -200,14 +200,14 @@ impl Session {
                 let found = self.values.attachment(path);
                 let (full, len) = found.ok_or_else(|| SourceError::NotFound(path.clone()))?;
                 let title = full.get(self.root.len()..).unwrap_or_default().to_owned();
-                Ok(Place::of_file(title, full, len))
+                Ok(ValuePlace::of_file(title, full, len))
             }
         }
     }
 }
 
 impl Values {
-    pub(super) fn new(source: Rc<dyn Source>, root: String, db: Option<Store>) -> Values {
+    pub(super) fn new(source: Rc<dyn Source>, root: String, db: Option<NamedDatabase>) -> Values {
         Values {
             source,
             root,
@@ -220,7 +220,7 @@ impl Values {
     }
 
     /// Returns the place of a binding's value: its attachment if that exists, or else its row or file.
-    pub(super) fn of_binding(&self, short: &Binding) -> Place {
+    pub(super) fn of_binding(&self, short: &Binding) -> ValuePlace {
         let binding = self.binding_tail(short);
         let own = self.row_of_binding(&binding);
         let Some(path) = binding.attachment.as_deref().filter(|p| !p.is_empty()) else {
@@ -236,34 +236,42 @@ impl Values {
             } else {
                 format!("the attachment {path} is not there")
             };
-            return Place {
+            return ValuePlace {
                 note: Some(format!("{why}; the value in the binding's row is shown")),
                 missing: Some(why),
                 ..own
             };
         };
-        let summary = self.preview(Table::Bindings, &binding.value);
-        Place {
+        let summary = self.preview(ValueTable::Bindings, &binding.value);
+        ValuePlace {
             summary: Some(summary).filter(|s| !s.is_empty()),
-            ..Place::of_file(binding.name.to_string(), full, len)
+            ..ValuePlace::of_file(binding.name.to_string(), full, len)
         }
     }
 
     /// Returns the place of a binding's own row or file.
-    fn row_of_binding(&self, binding: &Binding) -> Place {
-        self.place(Table::Bindings, &binding.value, binding.name.to_string())
+    fn row_of_binding(&self, binding: &Binding) -> ValuePlace {
+        self.place(
+            ValueTable::Bindings,
+            &binding.value,
+            binding.name.to_string(),
+        )
     }
 
     /// Returns the place of an agent's memory.
-    pub(super) fn of_memory(&self, agent: &Agent) -> Place {
+    pub(super) fn of_memory(&self, agent: &Agent) -> ValuePlace {
         let title = format!("memory of {}", agent.name);
-        Place {
+        ValuePlace {
             from: agent.store.to_string(),
-            ..self.place(Table::Agents(agent.store.clone()), &agent.memory, title)
+            ..self.place(
+                ValueTable::Agents(agent.store.clone()),
+                &agent.memory,
+                title,
+            )
         }
     }
 
-    fn place(&self, table: Table, at: &ValueAt, title: String) -> Place {
+    fn place(&self, table: ValueTable, at: &ValueAt, title: String) -> ValuePlace {
         let (from, note) = match at {
             ValueAt::Row { len, .. } => {
                 let from = match self.store(&table) {
@@ -279,7 +287,7 @@ impl Values {
             ),
         };
         let is_missing = matches!(at, ValueAt::Missing);
-        Place {
+        ValuePlace {
             title,
             from,
             table,
@@ -291,7 +299,7 @@ impl Values {
     }
 
     /// Reads the beginning of a value for display.
-    pub(super) fn view(&self, place: &Place, most: usize) -> Result<ValueView, SourceError> {
+    pub(super) fn view(&self, place: &ValuePlace, most: usize) -> Result<ValueView, SourceError> {
         let bytes = self.part(place, 0, most)?;
         let len = place.len();
         let cut = (bytes.len() as u64) < len;
@@ -317,7 +325,7 @@ impl Values {
     }
 
     /// Reads a part of a value.
-    fn part(&self, place: &Place, offset: u64, len: usize) -> Result<Vec<u8>, SourceError> {
+    fn part(&self, place: &ValuePlace, offset: u64, len: usize) -> Result<Vec<u8>, SourceError> {
         let left = place.len().saturating_sub(offset);
         let len = usize::try_from(left).unwrap_or(usize::MAX).min(len);
         match len {
@@ -329,7 +337,7 @@ impl Values {
     /// Passes a whole value to `each`, in pieces.
     pub(super) fn pieces(
         &self,
-        place: &Place,
+        place: &ValuePlace,
         each: &mut dyn FnMut(&[u8]) -> bool,
     ) -> Result<(), SourceError> {
         self.pieces_from(place, 0, each)
@@ -338,7 +346,7 @@ impl Values {
     /// Passes a value to `each` in pieces, beginning at an offset.
     pub(super) fn pieces_from(
         &self,
-        place: &Place,
+        place: &ValuePlace,
         from: u64,
         each: &mut dyn FnMut(&[u8]) -> bool,
     ) -> Result<(), SourceError> {
@@ -375,7 +383,7 @@ impl Values {
     /// Reads bytes of a value from `offset` on.
     pub(super) fn read_at(
         &self,
-        table: &Table,
+        table: &ValueTable,
         at: &ValueAt,
         offset: u64,
         len: usize,
@@ -384,8 +392,8 @@ impl Values {
             ValueAt::Missing => Ok(Vec::new()),
             ValueAt::File { path, start, .. } => {
                 let source = match table {
-                    Table::Agents(store) => self.folder(store),
-                    Table::Bindings => None,
+                    ValueTable::Agents(store) => self.folder(store),
+                    ValueTable::Bindings => None,
                 };
                 source
                     .unwrap_or(&self.source)
@@ -403,7 +411,7 @@ impl Values {
     }
 
     /// Returns the beginning of a value on one line.
-    pub(super) fn preview(&self, table: Table, at: &ValueAt) -> String {
+    pub(super) fn preview(&self, table: ValueTable, at: &ValueAt) -> String {
         let len = at.len().unwrap_or(0).min(PREVIEW as u64) as usize;
         if len == 0 {
             return String::new();
@@ -447,7 +455,7 @@ impl Values {
     pub(super) fn agent_tail(&self, agent: &Agent) -> Agent {
         let large = agent.memory.len().unwrap_or(0) > u64::from(NEAR);
         let known = agent.created.is_some() || agent.updated.is_some();
-        self.store(&Table::Agents(agent.store.clone()))
+        self.store(&ValueTable::Agents(agent.store.clone()))
             .filter(|_| large && !known)
             .and_then(|store| rows::agent_tail(store.db.as_ref(), agent).ok())
             .unwrap_or_else(|| agent.clone())
@@ -466,7 +474,7 @@ impl Values {
         agent: &Agent,
         number: Option<i64>,
     ) -> Result<Option<Segment>, SourceError> {
-        if let Some(store) = self.store(&Table::Agents(Text::clone(&agent.store))) {
+        if let Some(store) = self.store(&ValueTable::Agents(Text::clone(&agent.store))) {
             return rows::segment(store.db.as_ref(), &store.name, &agent.name, number)
                 .map_err(|error| unreadable(store, &error));
         }
@@ -505,10 +513,10 @@ impl Values {
         rows
     }
 
-    fn store(&self, table: &Table) -> Option<&Store> {
+    fn store(&self, table: &ValueTable) -> Option<&NamedDatabase> {
         match table {
-            Table::Bindings => self.db.as_ref(),
-            Table::Agents(name) => {
+            ValueTable::Bindings => self.db.as_ref(),
+            ValueTable::Agents(name) => {
                 let mut stores = self.db.iter().chain(&self.agent_stores);
                 stores.find(|store| store.name == *name)
             }
@@ -522,42 +530,42 @@ impl Values {
     }
 }
 
-pub(super) fn unreadable(store: &Store, error: &DecodeError) -> SourceError {
+pub(super) fn unreadable(store: &NamedDatabase, error: &DecodeError) -> SourceError {
     SourceError::Unreadable {
         path: store.name.to_string(),
         cause: error.to_string(),
     }
 }
 
-impl Table {
+impl ValueTable {
     fn name(&self) -> &'static str {
         match self {
-            Table::Bindings => "bindings",
-            Table::Agents(_) => "agents",
+            ValueTable::Bindings => "bindings",
+            ValueTable::Agents(_) => "agents",
         }
     }
 
     fn column(&self) -> &'static str {
         match self {
-            Table::Bindings => "value",
-            Table::Agents(_) => "memory",
+            ValueTable::Bindings => "value",
+            ValueTable::Agents(_) => "memory",
         }
     }
 
-    fn part(&self) -> Part {
+    fn part(&self) -> RunPart {
         match self {
-            Table::Bindings => Part::Bindings,
-            Table::Agents(_) => Part::Agents,
+            ValueTable::Bindings => RunPart::Bindings,
+            ValueTable::Agents(_) => RunPart::Agents,
         }
     }
 }
 
-impl Place {
-    fn of_file(title: String, path: String, len: u64) -> Place {
-        Place {
+impl ValuePlace {
+    fn of_file(title: String, path: String, len: u64) -> ValuePlace {
+        ValuePlace {
             title,
             from: path.clone(),
-            table: Table::Bindings,
+            table: ValueTable::Bindings,
             at: ValueAt::File {
                 path: path.into(),
                 start: 0,

@@ -37,7 +37,7 @@ pub struct Request {
 
 /// An entry of `.prose/runs`.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Entry {
+pub struct RunsEntry {
     /// The name of the entry.
     pub name: String,
     /// The kind of the entry.
@@ -69,7 +69,7 @@ pub enum EntryKind {
 /// # Errors
 /// [`WriteError::NotFound`] for a name that matches no run. [`WriteError::Wrong`] for a name that matches several runs,
 /// or if neither a run nor a filter is given: removing everything is hardly ever meant.
-pub fn plan(request: &Request, entries: &[Entry]) -> Result<CleanPlan, WriteError> {
+pub fn plan(request: &Request, entries: &[RunsEntry]) -> Result<CleanPlan, WriteError> {
     if request.runs.is_empty() && request.filter == Filter::default() {
         return Err(WriteError::wrong(
             "no run was selected: name runs, or give --older-than or --status",
@@ -106,19 +106,19 @@ pub fn plan(request: &Request, entries: &[Entry]) -> Result<CleanPlan, WriteErro
             continue;
         }
         match judge(request, entry, by_name) {
-            Judged::Remove(why) => {
+            Removability::Remove(why) => {
                 plan.bytes += entry.bytes;
                 plan.remove.push(line(request, entry, by_name, why));
             }
-            Judged::Keep(why) => plan.keep.push(line(request, entry, by_name, why)),
-            Judged::NotAsked => {}
+            Removability::Keep(why) => plan.keep.push(line(request, entry, by_name, why)),
+            Removability::NotAsked => {}
         }
     }
     Ok(plan)
 }
 
 /// Returns the reason to keep an unfinished folder, if a writer may still be filling it.
-fn filled(request: &Request, entry: &Entry) -> Option<String> {
+fn filled(request: &Request, entry: &RunsEntry) -> Option<String> {
     let silent = request.now.saturating_sub(entry.newest?);
     let recent = entry.name.starts_with(UNFINISHED) && silent < FILLED;
     (recent && !request.force).then(|| {
@@ -129,16 +129,16 @@ fn filled(request: &Request, entry: &Entry) -> Option<String> {
     })
 }
 
-enum Judged {
+enum Removability {
     Remove(String),
     Keep(String),
     NotAsked,
 }
 
-fn judge(request: &Request, entry: &Entry, by_name: bool) -> Judged {
+fn judge(request: &Request, entry: &RunsEntry, by_name: bool) -> Removability {
     let unless_named = |why: &str| match by_name {
-        true => Judged::Keep(why.to_owned()),
-        false => Judged::NotAsked,
+        true => Removability::Keep(why.to_owned()),
+        false => Removability::NotAsked,
     };
     match entry.kind {
         EntryKind::Link => {
@@ -158,8 +158,8 @@ fn judge(request: &Request, entry: &Entry, by_name: bool) -> Judged {
     if run.error.is_some() {
         let asked = by_name || !request.filter.status.is_empty();
         return match asked {
-            true => Judged::Remove("the run cannot be opened".to_owned()),
-            false => Judged::Keep(
+            true => Removability::Remove("the run cannot be opened".to_owned()),
+            false => Removability::Keep(
                 "the run cannot be opened; to remove it, name the run or give `--status unreadable`".to_owned(),
             ),
         };
@@ -175,16 +175,16 @@ fn judge(request: &Request, entry: &Entry, by_name: bool) -> Judged {
     if let Some(why) = unended(request, entry, &run.status, silent).filter(|_| !ended) {
         return forced(request, &why);
     }
-    Judged::Remove(match silent {
+    Removability::Remove(match silent {
         Some(ms) if !ended => format!("{}, silent for {}", run.status, human_duration(ms)),
         _ => run.status,
     })
 }
 
-fn forced(request: &Request, why: &str) -> Judged {
+fn forced(request: &Request, why: &str) -> Removability {
     match request.force {
-        true => Judged::Remove(format!("--force, although {why}")),
-        false => Judged::Keep(format!("{why}; `--force` removes the run anyway")),
+        true => Removability::Remove(format!("--force, although {why}")),
+        false => Removability::Keep(format!("{why}; `--force` removes the run anyway")),
     }
 }
 
@@ -193,7 +193,12 @@ fn forced(request: &Request, why: &str) -> Judged {
 /// A file's date does not prove activity: copies and checkouts reset it, and archives can set any date. So the run's
 /// age comes from its recorded times. But removal is final, and some writers do not record each step. So a file that
 /// changed within the last day keeps the run, too.
-fn unended(request: &Request, entry: &Entry, status: &str, silent: Option<i64>) -> Option<String> {
+fn unended(
+    request: &Request,
+    entry: &RunsEntry,
+    status: &str,
+    silent: Option<i64>,
+) -> Option<String> {
     let Some(silent) = silent else {
         return Some(format!("the run is {status} and records no time"));
     };
@@ -213,7 +218,7 @@ fn unended(request: &Request, entry: &Entry, status: &str, silent: Option<i64>) 
 
 /// Returns the run's summary, to which the filter is applied. A run without recorded times gets the date of its newest
 /// file as the last sign of life.
-fn known(entry: &Entry) -> Option<RunSummary> {
+fn known(entry: &RunsEntry) -> Option<RunSummary> {
     let mut run = entry.run.clone()?;
     if run.last_sign.is_none() && run.started.is_none() {
         run.last_sign = entry.newest.map(Stamp::At);
@@ -227,7 +232,7 @@ fn last_sign(run: Option<&RunSummary>) -> Option<i64> {
     recorded.and_then(Stamp::millis)
 }
 
-fn line(request: &Request, entry: &Entry, named: bool, why: String) -> CleanRun {
+fn line(request: &Request, entry: &RunsEntry, named: bool, why: String) -> CleanRun {
     let run = entry.run.clone().unwrap_or_default();
     let age = last_sign(Some(&run));
     CleanRun {
@@ -255,7 +260,7 @@ fn rough(ms: i64) -> String {
 
 /// Returns the folder of the run that a name means. The name is the folder's name, the run's id, or a prefix of one
 /// folder's name.
-fn find<'e>(name: &str, entries: &'e [Entry]) -> Result<&'e str, WriteError> {
+fn find<'e>(name: &str, entries: &'e [RunsEntry]) -> Result<&'e str, WriteError> {
     let id = name.strip_prefix(POSTGRES_PREFIX);
     let (place, hint) = match id {
         Some(_) => (
@@ -271,7 +276,7 @@ fn find<'e>(name: &str, entries: &'e [Entry]) -> Result<&'e str, WriteError> {
         let message = format!("{name:?} is not a run's id: name the run to remove by its id");
         return Err(WriteError::wrong(message, hint));
     }
-    let is_id = |entry: &&Entry| entry.run.as_ref().is_some_and(|run| run.id == name);
+    let is_id = |entry: &&RunsEntry| entry.run.as_ref().is_some_and(|run| run.id == name);
     if let Some(entry) = entries.iter().find(|entry| entry.name == name) {
         return Ok(&entry.name);
     }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::AuditView;
 use crate::model::time::Stamp;
-use crate::read::gate::audit::Head;
+use crate::read::gate::audit::AuditHead;
 
 /// The audit log of one of several runs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -35,7 +35,7 @@ pub struct AuditCheck {
     /// The reason for the state in `chain`, as in [`AuditView::chain_reason`].
     pub chain_reason: String,
     /// The log's head, as in [`AuditView::head`]; `None` unless the sealed rows are from one run.
-    pub head: Option<Head>,
+    pub head: Option<AuditHead>,
     /// The issues that the verification found.
     pub issues: Vec<crate::model::issue::Issue>,
 }

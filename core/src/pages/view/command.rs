@@ -101,7 +101,7 @@ pub struct RunConverted {
     /// How the copy keeps its state: `filesystem` or `sqlite`.
     pub state: String,
     /// Parts of the run that the copy lacks, or has in another form.
-    pub left: Vec<Left>,
+    pub left: Vec<CopyLoss>,
     /// Whether the folder already contained the same run, so that nothing was copied.
     pub already: bool,
 }
@@ -116,7 +116,7 @@ pub struct RunRepaired {
     /// repair, because then no copy is written.
     pub copy: Option<String>,
     /// The repairs that were made.
-    pub repaired: Vec<Done>,
+    pub repaired: Vec<MadeRepair>,
     /// The issues of the original run, by severity.
     pub before: Counts,
     /// The check of the repaired copy; of the run itself if there is no copy.
@@ -171,16 +171,16 @@ pub struct CommandError {
 /// A part of a run that a copy lacks or has in another form.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct Left {
+pub struct CopyLoss {
     /// The part of the run: a binding, an agent, a file, a table, …
     pub place: String,
     /// What the part contains, and what happened to it.
     pub what: String,
 }
 
-impl Left {
-    pub(crate) fn new(place: impl Into<String>, what: impl Into<String>) -> Left {
-        Left {
+impl CopyLoss {
+    pub(crate) fn new(place: impl Into<String>, what: impl Into<String>) -> CopyLoss {
+        CopyLoss {
             place: place.into(),
             what: what.into(),
         }
@@ -190,7 +190,7 @@ impl Left {
 /// A repair, and how often it was made.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct Done {
+pub struct MadeRepair {
     /// The rule whose issue was repaired; empty if no rule reports the repaired defect.
     pub rule: String,
     /// The repair, in a sentence.

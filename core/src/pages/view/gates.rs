@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::issue::Issue;
 use crate::model::time::Stamp;
-use crate::read::gate::audit::Head;
-use crate::read::gate::seen::Seen;
+use crate::read::gate::audit::AuditHead;
+use crate::read::gate::seen::SeenGate;
 
 /// The gates of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -88,7 +88,7 @@ pub struct GateView {
     /// The gate's content. `view --allow-decisions` records a decision only if its page shows the present content.
     /// `None` after the decision, or if `allow` cannot be read.
     #[serde(default)]
-    pub seen: Option<Seen>,
+    pub seen: Option<SeenGate>,
     /// The command that records the time-out; `None` unless the gate is overdue. An overdue gate is not decided.
     #[serde(default)]
     pub expire_command: Option<String>,
@@ -112,7 +112,7 @@ pub struct AuditView {
     /// because anyone can compute hashes.
     pub chain_reason: String,
     /// The log's head, as commands print it after a decision; absent if the rows are from several runs.
-    pub head: Option<Head>,
+    pub head: Option<AuditHead>,
     /// The issues that the verification found.
     pub issues: Vec<Issue>,
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use ts_rs::{Config, TS};
 
-use crate::model::{self, Dialect, FolderForm, Form, Stored};
+use crate::model::{self, Dialect, FolderForm, Form, StoredType};
 use crate::pages::view::DERIVED;
 use crate::read::gate::audit;
 use crate::trace::{self, NodeStatus};
@@ -116,13 +116,13 @@ fn kinds() -> [&'static str; 7] {
 
 fn stored() -> Vec<&'static str> {
     let all = [
-        Stored::Null,
-        Stored::Integer,
-        Stored::Real,
-        Stored::Text,
-        Stored::Blob,
+        StoredType::Null,
+        StoredType::Integer,
+        StoredType::Real,
+        StoredType::Text,
+        StoredType::Blob,
     ];
-    all.map(Stored::word).to_vec()
+    all.map(StoredType::word).to_vec()
 }
 
 fn forms() -> Vec<&'static str> {

@@ -1,8 +1,8 @@
 //! Defines plain structs of facts about a run. Every user interface shows these structs, so that all screens agree.
 //!
-//! There is one struct for each page, built by [`crate::pages::session::pages`]. `prosescope … --json` prints the struct as
-//! JSON, and the browser's worker sends the same JSON. Structs do not contain large values: lists have lengths and
-//! previews, and a whole value is read when a user opens the value.
+//! There is one struct for each page, built by [`crate::pages::session::pages`]. `prosescope … --json` prints the
+//! struct as JSON, and the browser's worker sends the same JSON. Structs do not contain large values: lists have
+//! lengths and previews, and a whole value is read when a user opens the value.
 //!
 //! | page | struct | command |
 //! |---|---|---|
@@ -55,13 +55,13 @@ mod unread;
 mod words;
 mod work;
 
-pub use crate::model::{Cell, TableRows};
+pub use crate::model::{ShownCell, TableRows};
 pub use crate::record::render::brief::{
     AgentOfTask, FrameView, InputOfTask, InputState, NextStep, RoleOfTask, SettingOfTask, TaskView,
 };
 pub use crate::record::render::download::ValueFormat;
 pub use crate::record::{
-    AgentWritten, AttemptBegun, Begun, BindingWritten, BranchStatus, Ended, ExecutionBegun,
+    AgentWritten, AttemptBegun, Begun, BindingWritten, BranchStatus, EndedPart, ExecutionBegun,
     ExecutionEnded, GateDecided, GateOpened, GateTimedOut, ImportRegistered, LoopRounds,
     NextChoice, NextView, ParallelJoined, ParallelRunning, RunFinished, RunOpened,
 };
@@ -73,8 +73,8 @@ pub use bindings::{
 pub use check::{CheckReport, CheckedRun, ExamplePart, RuleView};
 pub use clean::{CleanPlan, CleanRun, Leftover};
 pub use command::{
-    AgentDeleted, CommandError, CommandFailed, Done, Left, NamedValue, RunConverted, RunRepaired,
-    RunShown, RunsCleaned, SegmentText, Serving, ServingWorkflows,
+    AgentDeleted, CommandError, CommandFailed, CopyLoss, MadeRepair, NamedValue, RunConverted,
+    RunRepaired, RunShown, RunsCleaned, SegmentText, Serving, ServingWorkflows,
 };
 pub use compare::{
     ChangedLine, CompareCounts, CompareView, ComparedNode, ComparedPrograms, ComparedRow,
@@ -99,16 +99,16 @@ pub use resume::{
 };
 pub(crate) use runs::LEFT_OUT;
 pub use runs::{RunList, RunSummary};
-pub use search::{Hit, HitGroup, HitKind, SearchView, SearchedRun, SkippedValue};
+pub use search::{HitGroup, HitKind, SearchHit, SearchView, SearchedRun, SkippedValue};
 pub use section::{Item, Section, Sections};
 pub use share::{
     LeftOutOfShare, LogSealedAnew, RunShared, SecretFound, SecretsReplaced, SharedPart,
 };
 pub use timeline::{Bar, BarEnd, Dense, Gap, Longest, Timeline};
 pub use timeout::TimeoutView;
-pub use unread::{Part, Unread};
+pub use unread::{RunPart, Unread};
 use words::words;
-pub use work::{AnswerView, AskedAgent, AttemptView, Excerpt, GivenName, NodeWork, Seen};
+pub use work::{AnswerView, AskedAgent, AttemptView, Excerpt, GivenName, NodeWork, Received};
 
 use serde::{Deserialize, Serialize};
 

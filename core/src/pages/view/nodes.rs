@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Cell, NodeWork};
+use super::{NodeWork, ShownCell};
 use crate::model::time::Stamp;
 
 /// A link to a node of the trace, with the facts that lists show beside the link.
@@ -230,7 +230,7 @@ pub struct RowView {
     /// The row's id.
     pub id: i64,
     /// Column names and values, in the table's order.
-    pub columns: Vec<(String, Cell)>,
+    pub columns: Vec<(String, ShownCell)>,
 }
 
 /// The program, with the facts about each line.

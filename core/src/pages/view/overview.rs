@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{BindingRef, GateView, NodeRef, Part, Unread};
+use super::{BindingRef, GateView, NodeRef, RunPart, Unread};
 use crate::model::Form;
 use crate::model::time::Stamp;
 
@@ -150,14 +150,14 @@ impl Overview {
 
     /// Returns the words for a missing time: `not recorded`, or `not readable` if the statements could not be read.
     pub fn no_time(&self) -> &'static str {
-        match self.is_unread(Part::Statements) {
+        match self.is_unread(RunPart::Statements) {
             true => "not readable",
             false => "not recorded",
         }
     }
 
     /// Returns whether a part of the run could not be read completely. Do not report that part as empty then.
-    pub fn is_unread(&self, part: Part) -> bool {
+    pub fn is_unread(&self, part: RunPart) -> bool {
         self.unread.iter().any(|unread| unread.concerns(part))
     }
 }

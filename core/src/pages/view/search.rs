@@ -66,7 +66,7 @@ pub struct HitGroup {
     /// The kind of these hits.
     pub kind: HitKind,
     /// The first 50 hits, at most 5 of them from one place.
-    pub hits: Vec<Hit>,
+    pub hits: Vec<SearchHit>,
     /// How many more lines match, beyond those in `hits`.
     pub more: u64,
 }
@@ -74,7 +74,7 @@ pub struct HitGroup {
 /// A line that matches the search.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct Hit {
+pub struct SearchHit {
     /// The place of the hit in words: `#7 let draft = session`, `draft in frame 3`, `memory of captain`.
     pub place: String,
     /// The index in the trace of the node that contains the hit, if any.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
-pub enum Part {
+pub enum RunPart {
     /// The program's source.
     Program,
     /// The executed statements, and the run's own row.
@@ -23,16 +23,16 @@ pub enum Part {
     Imports,
 }
 
-impl Part {
+impl RunPart {
     /// All parts, for a database that cannot be opened.
-    pub const ALL: [Part; 7] = [
-        Part::Program,
-        Part::Statements,
-        Part::Bindings,
-        Part::Agents,
-        Part::Gates,
-        Part::Audit,
-        Part::Imports,
+    pub const ALL: [RunPart; 7] = [
+        RunPart::Program,
+        RunPart::Statements,
+        RunPart::Bindings,
+        RunPart::Agents,
+        RunPart::Gates,
+        RunPart::Audit,
+        RunPart::Imports,
     ];
 }
 
@@ -47,7 +47,7 @@ pub struct Unread {
     /// What to do next; may be empty.
     pub next: String,
     /// The parts of the run that the unreadable place contains; empty for other data, such as a folder `workspace`.
-    pub parts: Vec<Part>,
+    pub parts: Vec<RunPart>,
     /// Whether reading failed (permission denied, a lock, an I/O error), so that another try may succeed. False if the
     /// content was read and could not be understood.
     pub failed: bool,
@@ -60,7 +60,7 @@ pub struct Unread {
 
 impl Unread {
     /// Returns whether the unreadable place contains the given part of the run.
-    pub fn concerns(&self, part: Part) -> bool {
+    pub fn concerns(&self, part: RunPart) -> bool {
         self.parts.contains(&part)
     }
 }

@@ -65,7 +65,7 @@ pub struct Excerpt {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
-pub enum Seen {
+pub enum Received {
     /// The present value is the value that the statement received, because nothing wrote the binding since.
     Same,
     /// The value was replaced later. The earlier value is shown if the run keeps it.
@@ -91,7 +91,7 @@ pub struct GivenName {
     /// Why the name referred to this binding, or to none.
     pub why: String,
     /// Whether the present value is the value that the statement received.
-    pub seen: Seen,
+    pub seen: Received,
     /// Whether `seen` was inferred from the order of the statements, because the recorded times are not enough to know
     /// it.
     pub inferred: bool,

@@ -7,7 +7,7 @@ mod shapes;
 
 use super::StatementKind as Kind;
 use super::lex::{Tok, Token, tokens_of_line};
-use super::line::{Line, property_key};
+use super::line::{LineTokens, property_key};
 use super::properties::Properties;
 use super::value::same_name;
 
@@ -68,7 +68,7 @@ const PIPES: [&str; 8] = [
 
 /// A parsed statement head.
 #[derive(Debug, Default)]
-pub(super) struct Head {
+pub(super) struct StatementHead {
     pub(super) kind: Option<Kind>,
     pub(super) name: Option<String>,
     pub(super) target: Option<String>,
@@ -80,11 +80,11 @@ pub(super) struct Head {
     pub(super) keyword: bool,
 }
 
-impl Head {
+impl StatementHead {
     /// Parses the head of a logical line.
-    pub(super) fn read(text: &str, tokens: &[Token]) -> Head {
-        let line = Line { text, tokens };
-        let mut head = Head::default();
+    pub(super) fn read(text: &str, tokens: &[Token]) -> StatementHead {
+        let line = LineTokens { text, tokens };
+        let mut head = StatementHead::default();
         let rest = head.left_side(line);
         head.kind = head.action(rest).or_else(|| match head.assigns {
             true => head.call(rest),
@@ -104,7 +104,7 @@ impl Head {
     }
 
     /// Parses `let x =`, `x =`, `output x =` and returns the part of the line after the `=`.
-    fn left_side<'t>(&mut self, line: Line<'t>) -> Line<'t> {
+    fn left_side<'t>(&mut self, line: LineTokens<'t>) -> LineTokens<'t> {
         let binds = match line.word(0) {
             // `output = 3` assigns to an ordinary name.
             _ if line.is(1, Tok::Equals) => None,
@@ -137,7 +137,7 @@ impl Head {
     }
 
     /// Returns the kind of statement that a line begins, after its left side is removed.
-    fn action(&mut self, line: Line<'_>) -> Option<Kind> {
+    fn action(&mut self, line: LineTokens<'_>) -> Option<Kind> {
         let kind = self.keyword(line);
         self.keyword |= kind.is_some();
         let chain = matches!(
@@ -158,7 +158,7 @@ impl Head {
         kind
     }
 
-    fn keyword(&mut self, line: Line<'_>) -> Option<Kind> {
+    fn keyword(&mut self, line: LineTokens<'_>) -> Option<Kind> {
         let kind = match line.word(0)? {
             "parallel" if line.word(1) == Some("for") => {
                 self.each(line, 2).then_some(Kind::Parallel)
@@ -198,7 +198,7 @@ impl Head {
     }
 
     /// Parses a pipe, `items | map: …`, and adds every operation; returns `false` without operations.
-    fn pipe(&mut self, line: Line<'_>) -> bool {
+    fn pipe(&mut self, line: LineTokens<'_>) -> bool {
         let mut found = false;
         for (at, token) in line.tokens.iter().enumerate() {
             if token.tok == Tok::Pipe
@@ -242,7 +242,7 @@ fn has_properties(kind: Kind) -> bool {
 
 /// Whether a `{` after a head encloses properties or a body, in place of indentation.
 pub(super) fn takes_body(text: &str, tokens: &[Token]) -> bool {
-    let head = Head::read(text, tokens);
+    let head = StatementHead::read(text, tokens);
     let kind = head.kind();
     head.keyword && (has_properties(kind) || kind.has_body())
 }
@@ -254,15 +254,15 @@ pub(super) fn is_operation(word: &str) -> bool {
 
 /// Whether a line by itself begins a statement: it has a keyword in a known shape.
 pub(super) fn begins_statement(text: &str) -> bool {
-    Head::read(text, &tokens_of_line(text)).keyword
+    StatementHead::read(text, &tokens_of_line(text)).keyword
 }
 
 /// Whether a line by itself begins a statement or a known property.
 pub(super) fn begins_something(text: &str) -> bool {
     let tokens = tokens_of_line(text);
-    let line = Line {
+    let line = LineTokens {
         text,
         tokens: &tokens,
     };
-    property_key(line).is_some_and(is_known) || Head::read(text, &tokens).keyword
+    property_key(line).is_some_and(is_known) || StatementHead::read(text, &tokens).keyword
 }

@@ -2,10 +2,10 @@
 
 use std::sync::LazyLock;
 
-use super::Head;
+use super::StatementHead;
 use crate::program::StatementKind as Kind;
 use crate::program::lex::Tok;
-use crate::program::line::Line;
+use crate::program::line::LineTokens;
 use crate::program::value::text_of;
 
 /// The shapes of heads by first word, each as a pattern of the tokens after that word. `|` separates alternatives. `$`
@@ -49,10 +49,10 @@ const SHAPES: &[(&str, Kind, &str)] = &[
 ];
 
 /// A token of a shape: the name under which the matched text is stored, and the texts that match.
-type Part = (Option<&'static str>, Vec<&'static str>);
+type ShapeToken = (Option<&'static str>, Vec<&'static str>);
 
 /// The table of shapes, split in advance because every line of a program is compared with it.
-static TAKEN_APART: LazyLock<Vec<(&str, Kind, Vec<Part>)>> = LazyLock::new(|| {
+static TAKEN_APART: LazyLock<Vec<(&str, Kind, Vec<ShapeToken>)>> = LazyLock::new(|| {
     let part = |part: &'static str| match part.split_once('=') {
         Some((kept, any)) => (Some(kept), any.split('|').collect()),
         None => (None, part.split('|').collect()),
@@ -64,7 +64,7 @@ static TAKEN_APART: LazyLock<Vec<(&str, Kind, Vec<Part>)>> = LazyLock::new(|| {
 });
 
 /// Whether the token at an index matches one of the alternatives.
-fn fits(line: Line<'_>, at: usize, any: &[&str]) -> bool {
+fn fits(line: LineTokens<'_>, at: usize, any: &[&str]) -> bool {
     any.iter().any(|one| match (*one, line.tok(at)) {
         ("?", _)
         | ("$" | "end", None)
@@ -82,16 +82,17 @@ fn fits(line: Line<'_>, at: usize, any: &[&str]) -> bool {
     })
 }
 
-impl Head {
+impl StatementHead {
     /// Parses a head with a shape in the table.
-    pub(super) fn shaped(&mut self, line: Line<'_>) -> Option<Kind> {
+    pub(super) fn shaped(&mut self, line: LineTokens<'_>) -> Option<Kind> {
         // In the language, `run` means the same as `call`, and `gate` the same as `approve`.
         let word = match line.word(0)? {
             "run" => "call",
             "gate" => "approve",
             word => word,
         };
-        let fits = |shape: &[Part]| (1..).zip(shape).all(|(at, (_, any))| fits(line, at, any));
+        let fits =
+            |shape: &[ShapeToken]| (1..).zip(shape).all(|(at, (_, any))| fits(line, at, any));
         let mut shapes = TAKEN_APART.iter();
         let (_, kind, shape) = shapes.find(|(own, _, shape)| *own == word && fits(shape))?;
         for (at, (kept, _)) in (1..).zip(shape) {
@@ -128,7 +129,7 @@ impl Head {
     }
 
     /// Parses a loop: `loop:`, `loop until **…** (max: N) as i:`, `loop while **…**:`.
-    pub(super) fn looping(&mut self, line: Line<'_>) -> Option<Kind> {
+    pub(super) fn looping(&mut self, line: LineTokens<'_>) -> Option<Kind> {
         match (line.tok(1), line.word(1)) {
             (None | Some(Tok::Colon | Tok::Open), _) => {}
             (_, Some(check @ ("until" | "while"))) => {
@@ -152,14 +153,14 @@ impl Head {
         Some(Kind::Loop)
     }
 
-    pub(super) fn counter(&mut self, line: Line<'_>) {
+    pub(super) fn counter(&mut self, line: LineTokens<'_>) {
         if let Some(name) = line.after_word("as") {
             self.properties.add("as", name);
         }
     }
 
     /// Parses `for x in y` and `for x, i in y`; adds the properties `each`, `index` and `in`.
-    pub(super) fn each(&mut self, line: Line<'_>, at: usize) -> bool {
+    pub(super) fn each(&mut self, line: LineTokens<'_>, at: usize) -> bool {
         // The word `each` is optional: `for each x in y`.
         let each = usize::from(line.word(at) == Some("each") && line.word(at + 1) != Some("in"));
         let at = at + each;
@@ -177,7 +178,7 @@ impl Head {
     }
 
     /// Parses a condition from token `at` up to the colon: `**…**`, `**…** or depth <= 0`, `depth <= 0`.
-    pub(super) fn condition(&mut self, line: Line<'_>, at: usize) -> bool {
+    pub(super) fn condition(&mut self, line: LineTokens<'_>, at: usize) -> bool {
         let shape = line.len() <= at
             || line.is(at, Tok::Cond)
             || line.is(at, Tok::Str)
@@ -193,7 +194,7 @@ impl Head {
 
     /// Parses `return`, `return x`, `return { … }`, `return call reviewer`: the returned value, or the call that
     /// produces it.
-    pub(super) fn hand_back(&mut self, line: Line<'_>) -> Option<Kind> {
+    pub(super) fn hand_back(&mut self, line: LineTokens<'_>) -> Option<Kind> {
         let what = line.from(1);
         let runs = match what.word(0) {
             Some("call" | "run") => self.shaped(what),
@@ -209,7 +210,7 @@ impl Head {
 
     /// Parses a call of an imported program: `research(topic: "x")`. Only a field of the program's outputs
     /// (`.findings`) or `as x` may follow.
-    pub(super) fn call(&mut self, line: Line<'_>) -> Option<Kind> {
+    pub(super) fn call(&mut self, line: LineTokens<'_>) -> Option<Kind> {
         let name = line.word(0)?;
         let (word, open) = line.tokens.first().zip(line.tokens.get(1))?;
         if line.slice(1) != "(" || word.end != open.start {
@@ -236,7 +237,7 @@ impl Head {
     }
 
     /// Parses a label, the target of `retry get_config`: `@get_config`.
-    pub(super) fn label(&mut self, line: Line<'_>) -> Option<Kind> {
+    pub(super) fn label(&mut self, line: LineTokens<'_>) -> Option<Kind> {
         let name = line.word(0)?.strip_prefix('@')?;
         if name.is_empty() || !line.ends_at(1) {
             return None;
@@ -247,7 +248,7 @@ impl Head {
     }
 
     /// Parses an import: `use "…" as x`, `import "…" from "…"`.
-    pub(super) fn import(&mut self, line: Line<'_>) -> Option<Kind> {
+    pub(super) fn import(&mut self, line: LineTokens<'_>) -> Option<Kind> {
         let tail = line.word(2);
         if !line.is(1, Tok::Str) && !matches!(tail, Some("as" | "from")) {
             return None;
@@ -281,7 +282,7 @@ impl Head {
 
     /// Parses an output: `output x: "…"`, `output {…}`, `output x`, `output do …`, `output session …`. The form
     /// `output x = …` is handled by `left_side`.
-    pub(super) fn output(&mut self, line: Line<'_>) -> Option<Kind> {
+    pub(super) fn output(&mut self, line: LineTokens<'_>) -> Option<Kind> {
         let inner = line.from(1);
         let kind = match inner.tok(0) {
             _ if self.assigns => return None,
@@ -305,12 +306,12 @@ impl Head {
         kind
     }
 
-    pub(super) fn action_word(&mut self, line: Line<'_>) -> Option<Kind> {
+    pub(super) fn action_word(&mut self, line: LineTokens<'_>) -> Option<Kind> {
         let word = line.word(0)?;
         matches!(word, "session" | "resume" | "do" | "exec").then(|| self.shaped(line))?
     }
 
-    pub(super) fn description(&mut self, line: Line<'_>) {
+    pub(super) fn description(&mut self, line: LineTokens<'_>) {
         let at = if line.is(2, Tok::Colon) { 3 } else { 2 };
         if line.is(at, Tok::Str) {
             self.properties.add("description", line.slice(at));

@@ -9,8 +9,8 @@ mod source;
 mod spans;
 
 use super::head;
-pub(super) use source::Source;
-use spans::{Left, Spans, find_triple, star_run_end};
+pub(super) use source::LexedSource;
+use spans::{Spans, UnclosedSpan, find_triple, star_run_end};
 pub(super) use spans::{tokens_of_line, tokens_of_text};
 
 /// The kind of a token.
@@ -65,7 +65,7 @@ pub(super) struct Logical {
 /// A lexer that reads logical lines one after another.
 #[derive(Debug)]
 pub(super) struct Lexer<'s, 'a> {
-    source: &'s Source<'a>,
+    source: &'s LexedSource<'a>,
     /// Whether a search for closing triple quotes found none up to the end of the source. A later search would fail as
     /// well, so the search is not repeated.
     no_triple: bool,
@@ -74,7 +74,7 @@ pub(super) struct Lexer<'s, 'a> {
 }
 
 impl<'s, 'a> Lexer<'s, 'a> {
-    pub(super) fn new(source: &'s Source<'a>) -> Lexer<'s, 'a> {
+    pub(super) fn new(source: &'s LexedSource<'a>) -> Lexer<'s, 'a> {
         Lexer {
             source,
             no_triple: false,
@@ -102,9 +102,9 @@ impl<'s, 'a> Lexer<'s, 'a> {
                 logical.text_end = comment;
             }
             let resumed = match left {
-                Left::Nothing => None,
-                Left::Triple { start } => Some(self.close_triple(first, line, start)),
-                Left::Cond { start, stars } => self.close_cond(first, line, start, stars),
+                UnclosedSpan::Nothing => None,
+                UnclosedSpan::Triple { start } => Some(self.close_triple(first, line, start)),
+                UnclosedSpan::Cond { start, stars } => self.close_cond(first, line, start, stars),
             };
             match resumed {
                 Some(Closed { token, last }) => {
@@ -114,7 +114,7 @@ impl<'s, 'a> Lexer<'s, 'a> {
                     at = token.2;
                 }
                 None => {
-                    if let Left::Cond { start, .. } = left {
+                    if let UnclosedSpan::Cond { start, .. } = left {
                         spans.push(Tok::Cond, start, end);
                     }
                     if line == first && opens_body(&spans) {

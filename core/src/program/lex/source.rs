@@ -2,15 +2,15 @@
 
 /// The source with its lines.
 #[derive(Debug)]
-pub(in crate::program) struct Source<'a> {
+pub(in crate::program) struct LexedSource<'a> {
     pub(in crate::program) text: &'a str,
     /// The start and end offset of each line in bytes, without its line break.
     pub(in crate::program) lines: Vec<(usize, usize)>,
     tab: usize,
 }
 
-impl<'a> Source<'a> {
-    pub(in crate::program) fn new(text: &'a str) -> Source<'a> {
+impl<'a> LexedSource<'a> {
+    pub(in crate::program) fn new(text: &'a str) -> LexedSource<'a> {
         let body = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut at = text.len() - body.len();
         let mut lines = Vec::new();
@@ -30,7 +30,7 @@ impl<'a> Source<'a> {
             lines.push((at, at + line.len()));
             at += next;
         }
-        Source {
+        LexedSource {
             text,
             lines,
             tab: tab.unwrap_or(4),

@@ -4,7 +4,7 @@ use super::super::row::clip;
 use super::{Tok, Token};
 
 /// The unclosed text or condition at a line's end.
-pub(super) enum Left {
+pub(super) enum UnclosedSpan {
     Nothing,
     Triple { start: usize },
     Cond { start: usize, stars: usize },
@@ -14,9 +14,9 @@ pub(super) enum Left {
 pub(in crate::program) fn tokens_of_line(line: &str) -> Vec<Token> {
     let mut spans = Spans::new(line);
     match spans.read(0, line.len()).0 {
-        Left::Nothing => {}
-        Left::Triple { start } => spans.push(Tok::Str, start, line.len()),
-        Left::Cond { start, .. } => spans.push(Tok::Cond, start, line.len()),
+        UnclosedSpan::Nothing => {}
+        UnclosedSpan::Triple { start } => spans.push(Tok::Str, start, line.len()),
+        UnclosedSpan::Cond { start, .. } => spans.push(Tok::Cond, start, line.len()),
     }
     spans.tokens
 }
@@ -29,12 +29,12 @@ pub(in crate::program) fn tokens_of_text(text: &str) -> Vec<Token> {
         let rest = text.get(at..).unwrap_or_default();
         let end = at + rest.find('\n').unwrap_or(rest.len());
         let (tok, start, close) = match spans.read(at, end).0 {
-            Left::Nothing => {
+            UnclosedSpan::Nothing => {
                 at = end + 1;
                 continue;
             }
-            Left::Triple { start } => (Tok::Str, start, find_triple(text, end, text.len())),
-            Left::Cond { start, stars } => {
+            UnclosedSpan::Triple { start } => (Tok::Str, start, find_triple(text, end, text.len())),
+            UnclosedSpan::Cond { start, stars } => {
                 let sign = "***".get(..stars).unwrap_or("**");
                 let found = text.get(end..).and_then(|rest| rest.find(sign));
                 let close = found.map(|found| star_run_end(text, end + found));
@@ -75,7 +75,7 @@ impl<'t> Spans<'t> {
 
     /// Reads `from..to`, which must be in one line. Returns the unclosed text or condition, and the start of a
     /// comment.
-    pub(super) fn read(&mut self, from: usize, to: usize) -> (Left, Option<usize>) {
+    pub(super) fn read(&mut self, from: usize, to: usize) -> (UnclosedSpan, Option<usize>) {
         let text = self.text;
         let mut at = from;
         while let Some(sign) = text.get(at..to).and_then(|rest| rest.chars().next()) {
@@ -84,13 +84,13 @@ impl<'t> Spans<'t> {
             let rest = text.get(at..to).unwrap_or_default();
             match sign {
                 _ if sign.is_whitespace() => {}
-                '#' if begins_comment(text, start) => return (Left::Nothing, Some(start)),
+                '#' if begins_comment(text, start) => return (UnclosedSpan::Nothing, Some(start)),
                 '"' if rest.starts_with("\"\"") => match find_triple(text, start + 3, to) {
                     Some(end) => {
                         self.push(Tok::Str, start, end);
                         at = end;
                     }
-                    None => return (Left::Triple { start }, None),
+                    None => return (UnclosedSpan::Triple { start }, None),
                 },
                 '"' => {
                     at = string_end(text, at, to);
@@ -120,7 +120,7 @@ impl<'t> Spans<'t> {
                             at = star_run_end(text, run_end + found).min(to);
                             self.push(Tok::Cond, start, at);
                         }
-                        None => return (Left::Cond { start, stars }, None),
+                        None => return (UnclosedSpan::Cond { start, stars }, None),
                     }
                 }
                 '(' | '[' | '{' => {
@@ -154,7 +154,7 @@ impl<'t> Spans<'t> {
                 _ => self.push(Tok::Op, start, at),
             }
         }
-        (Left::Nothing, None)
+        (UnclosedSpan::Nothing, None)
     }
 }
 

@@ -1,8 +1,8 @@
 //! Reads properties on lines of their own, and the lines below that continue their values.
 
-use super::{Open, Scanner, number};
+use super::{OpenStatement, Scanner, number};
 use crate::program::lex::{Logical, Tok};
-use crate::program::line::Line as Tokens;
+use crate::program::line::LineTokens as Tokens;
 use crate::program::properties::slice;
 use crate::program::value::is_block_mark;
 use crate::program::{LineRole, Property};
@@ -39,7 +39,7 @@ impl Scanner<'_, '_> {
     }
 
     /// Parses a property again, together with the lines below that continue its value.
-    pub(super) fn read_below(&mut self, closed: &Open) {
+    pub(super) fn read_below(&mut self, closed: &OpenStatement) {
         let Some(below) = closed.property else { return };
         if closed.more.is_empty() {
             return;
@@ -100,7 +100,7 @@ impl Scanner<'_, '_> {
         let index = properties.len();
         properties.push(Property::read(key, raw, number(logical.first)));
         let ends = value.first().zip(value.last());
-        self.open.push(Open {
+        self.open.push(OpenStatement {
             indent,
             statement,
             property: Some(Below {

@@ -8,16 +8,16 @@ use below::Below;
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 
-use super::head::{Head, is_known, is_operation};
-use super::lex::{Lexer, Logical, Source, Tok};
-use super::line::{Line as Tokens, property_key};
+use super::head::{StatementHead, is_known, is_operation};
+use super::lex::{LexedSource, Lexer, Logical, Tok};
+use super::line::{LineTokens as Tokens, property_key};
 use super::markdown;
-use super::{Line, LineRole, Listing, Property, Statement, StatementKind as Kind};
+use super::{LineRole, Listing, Property, SourceLine, Statement, StatementKind as Kind};
 
 /// Scans a program, or the fenced programs of a Markdown file. Never fails; takes time and memory linear in the
 /// length of the source.
 pub fn scan(source: &str) -> Listing {
-    let source = Source::new(source);
+    let source = LexedSource::new(source);
     let mut scanner = Scanner::new(&source);
     let mut lexer = Lexer::new(&source);
     let fenced = markdown::programs(&source);
@@ -47,13 +47,13 @@ pub fn scan(source: &str) -> Listing {
 /// Returns the kind of one statement text from an execution row (errata X6: `parallel ("first"):`, `x = parallel:`).
 /// Rows shorten and reword texts, so if the text does not have a program's shape, its first keyword decides.
 pub fn classify(text: &str) -> Kind {
-    let source = Source::new(text);
+    let source = LexedSource::new(text);
     let first = (0..source.lines.len()).find(|at| !source.is_blank(*at) && !source.is_comment(*at));
     let Some(first) = first else {
         return Kind::Other;
     };
     let logical = Lexer::new(&source).read(first);
-    let head = Head::read(source.text, &logical.tokens);
+    let head = StatementHead::read(source.text, &logical.tokens);
     match head.kind() {
         Kind::Other => by_first_word(source.line(first)),
         kind => kind,
@@ -83,7 +83,7 @@ pub(super) fn by_first_word(text: &str) -> Kind {
 }
 
 /// An open statement, or an open property whose value continues below.
-struct Open {
+struct OpenStatement {
     indent: usize,
     statement: usize,
     property: Option<Below>,
@@ -94,15 +94,15 @@ struct Open {
 }
 
 struct Scanner<'s, 'a> {
-    source: &'s Source<'a>,
-    lines: Vec<Line>,
+    source: &'s LexedSource<'a>,
+    lines: Vec<SourceLine>,
     statements: Vec<Statement>,
-    open: Vec<Open>,
+    open: Vec<OpenStatement>,
 }
 
 impl<'s, 'a> Scanner<'s, 'a> {
-    fn new(source: &'s Source<'a>) -> Scanner<'s, 'a> {
-        let line = |at| Line {
+    fn new(source: &'s LexedSource<'a>) -> Scanner<'s, 'a> {
+        let line = |at| SourceLine {
             text: source.line(at).to_owned(),
             statement: None,
             role: match () {
@@ -134,7 +134,7 @@ impl<'s, 'a> Scanner<'s, 'a> {
         if closing > 0 && tokens.len() == 0 {
             return self.close_bracket(logical, indent);
         }
-        let head = Head::read(tokens.text, tokens.tokens);
+        let head = StatementHead::read(tokens.text, tokens.tokens);
         let key = property_key(tokens).filter(|_| !head.keyword);
         self.close(indent, &head, key, tokens);
 
@@ -172,7 +172,13 @@ impl<'s, 'a> Scanner<'s, 'a> {
 
     /// Closes the statements and properties that end before a line with this indentation. A property, `| map:` and the
     /// like belong to the statement above even if they are not indented deeper.
-    fn close(&mut self, indent: usize, head: &Head, key: Option<&str>, tokens: Tokens<'_>) {
+    fn close(
+        &mut self,
+        indent: usize,
+        head: &StatementHead,
+        key: Option<&str>,
+        tokens: Tokens<'_>,
+    ) {
         while let Some(top) = self.open.last() {
             let stays = match top.property {
                 _ if top.indent < indent => true,
@@ -197,7 +203,7 @@ impl<'s, 'a> Scanner<'s, 'a> {
         }
         match self.open.last().map(|top| top.statement) {
             Some(statement) => self.mark(logical, LineRole::Continuation, statement),
-            None => self.begin(logical, indent, Head::default()),
+            None => self.begin(logical, indent, StatementHead::default()),
         }
     }
 
@@ -241,7 +247,7 @@ impl<'s, 'a> Scanner<'s, 'a> {
     }
 
     /// Begins a statement inside the open statement, or at the top level.
-    fn begin(&mut self, logical: &Logical, indent: usize, head: Head) {
+    fn begin(&mut self, logical: &Logical, indent: usize, head: StatementHead) {
         let parent = self.open.last().map(|open| open.statement);
         let depth = parent
             .and_then(|parent| self.statements.get(parent))
@@ -262,7 +268,7 @@ impl<'s, 'a> Scanner<'s, 'a> {
             parent: parent.and_then(|parent| u32::try_from(parent).ok()),
             depth,
         });
-        self.open.push(Open {
+        self.open.push(OpenStatement {
             indent,
             statement,
             property: None,
@@ -273,7 +279,7 @@ impl<'s, 'a> Scanner<'s, 'a> {
     }
 
     /// Handles a line that continues the open statement and makes it a pipe or a chain.
-    fn join(&mut self, logical: &Logical, kind: Kind, head: Head) {
+    fn join(&mut self, logical: &Logical, kind: Kind, head: StatementHead) {
         let Some(statement) = self.open.last().map(|open| open.statement) else {
             return;
         };
@@ -357,7 +363,7 @@ impl<'s, 'a> Scanner<'s, 'a> {
 }
 
 /// Returns the properties of a head, with the line (index from 0) on which the head begins.
-fn placed(head: Head, line: usize) -> Vec<Property> {
+fn placed(head: StatementHead, line: usize) -> Vec<Property> {
     let mut properties = head.properties.0;
     for property in &mut properties {
         property.line = number(line);

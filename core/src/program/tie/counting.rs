@@ -4,11 +4,11 @@
 use crate::program::{LineRole, Listing, Statement};
 
 /// A way to number statements: the statements or lines that are counted, and the number of the first of them.
-pub(super) type Counting = (What, i64);
+pub(super) type Counting = (CountedItems, i64);
 
 /// The statements or lines that are counted. `Running` leaves out mere declarations; `Outer` counts the top level only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum What {
+pub(super) enum CountedItems {
     Lines,
     Statements,
     Running,
@@ -18,30 +18,30 @@ pub(super) enum What {
 
 /// All ways to number statements, likely ones first.
 pub(super) const COUNTINGS: [Counting; 9] = [
-    (What::Lines, 1),
-    (What::Statements, 1),
-    (What::Statements, 0),
-    (What::Running, 1),
-    (What::Running, 0),
-    (What::OuterRunning, 1),
-    (What::OuterRunning, 0),
-    (What::Outer, 1),
-    (What::Outer, 0),
+    (CountedItems::Lines, 1),
+    (CountedItems::Statements, 1),
+    (CountedItems::Statements, 0),
+    (CountedItems::Running, 1),
+    (CountedItems::Running, 0),
+    (CountedItems::OuterRunning, 1),
+    (CountedItems::OuterRunning, 0),
+    (CountedItems::Outer, 1),
+    (CountedItems::Outer, 0),
 ];
 
-/// The statements of each [`What`], in order; `None` for a line that does not begin a statement.
+/// The statements of each [`CountedItems`], in order; `None` for a line that does not begin a statement.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Counted([Vec<Option<u32>>; 5]);
+pub(super) struct CountedStatements([Vec<Option<u32>>; 5]);
 
-impl Counted {
-    pub(super) fn new(listing: &Listing) -> Counted {
+impl CountedStatements {
+    pub(super) fn new(listing: &Listing) -> CountedStatements {
         let lines = listing.lines.iter();
         let lines = lines.map(|line| line.statement.filter(|_| line.role == LineRole::Statement));
         let those = |is: fn(&Statement) -> bool| {
             let all = (0..).zip(&listing.statements);
             all.filter(|(_, s)| is(s)).map(|(id, _)| Some(id)).collect()
         };
-        Counted([
+        CountedStatements([
             lines.collect(),
             those(|_| true),
             those(|s| !s.kind.is_declaration()),
@@ -50,7 +50,7 @@ impl Counted {
         ])
     }
 
-    fn all(&self, what: What) -> &[Option<u32>] {
+    fn all(&self, what: CountedItems) -> &[Option<u32>] {
         self.0.get(what as usize).map_or(&[], Vec::as_slice)
     }
 
@@ -70,7 +70,7 @@ impl Counted {
 
 /// The evidence, from rows with certain ties, about the way in which the rows of a run count.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Learned {
+pub(super) struct CountingEvidence {
     /// The ways of counting with which most rows agree, likeliest first; empty without evidence.
     pub(super) best: Vec<Counting>,
     votes: [usize; COUNTINGS.len()],
@@ -81,9 +81,9 @@ pub(super) struct Learned {
     span: Option<(i64, i64)>,
 }
 
-impl Learned {
+impl CountingEvidence {
     /// Adds a row with this index that belongs to one of the statements `among`, which must be in ascending order.
-    pub(super) fn take(&mut self, counted: &Counted, index: i64, among: &[u32]) {
+    pub(super) fn take(&mut self, counted: &CountedStatements, index: i64, among: &[u32]) {
         self.asked += 1;
         for (vote, counting) in self.votes.iter_mut().zip(COUNTINGS) {
             let at = counted.at(counting, index);

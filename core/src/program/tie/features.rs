@@ -3,7 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::index::Feature;
-use crate::program::row::{LIMIT, Row, append, clip, inner_text, quoted_in};
+use crate::program::row::{LIMIT, NormalizedText, append, clip, inner_text, quoted_in};
 use crate::program::{LineRole, Listing, Statement};
 
 /// Returns a hash of a text. Hashes are compared only within one process.
@@ -79,7 +79,7 @@ impl Features {
 pub(super) fn others(listing: &Listing) -> Features {
     let mut others = Vec::new();
     for (id, statement) in (0..).zip(&listing.statements) {
-        let head = Row::new(&statement.text).canonical;
+        let head = NormalizedText::new(&statement.text).canonical;
         let whole = whole(listing, id, statement, &head);
         others.push((Feature::Whole, whole, id));
         if let Some(name) = &statement.name {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use super::features::{Features, fills, hash, others, texts_of};
-use crate::program::row::{LIMIT, Row, clip};
+use crate::program::row::{LIMIT, NormalizedText, clip};
 use crate::program::{Listing, StatementKind as Kind, TiedBy};
 
 /// Maximum number of candidate statements that are examined for one text.
@@ -45,7 +45,7 @@ pub(in crate::program) struct Index {
 
 /// The statements that a text may refer to.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::program) struct Found {
+pub(in crate::program) struct StatementMatches {
     /// The statements, in program order.
     pub(in crate::program) statements: Vec<u32>,
     /// Whether the text equals these statements' text or is their name, and no other statement begins with the text.
@@ -59,15 +59,15 @@ pub(in crate::program) struct Found {
     pub(super) kind: Option<Kind>,
 }
 
-impl Found {
-    fn some(mut statements: Vec<u32>, exact: bool, by: TiedBy) -> Option<Found> {
+impl StatementMatches {
+    fn some(mut statements: Vec<u32>, exact: bool, by: TiedBy) -> Option<StatementMatches> {
         statements.sort_unstable();
         statements.dedup();
-        (!statements.is_empty()).then(|| Found {
+        (!statements.is_empty()).then(|| StatementMatches {
             statements,
             exact,
             by,
-            ..Found::default()
+            ..StatementMatches::default()
         })
     }
 
@@ -87,7 +87,7 @@ impl Index {
         let mut heads = Vec::with_capacity(listing.statements.len());
         for (id, statement) in (0..).zip(&listing.statements) {
             let text = statement.text.as_str();
-            let head = Row::new(text);
+            let head = NormalizedText::new(text);
             plain.push(!head.lone && !text.contains('\n') && !text.trim_start().starts_with('#'));
             if let Some(right) = head.right.filter(|right| !right.is_empty()) {
                 heads.push((Feature::Right, right, id));
@@ -174,10 +174,10 @@ impl Index {
     }
 
     /// Returns the statements that a row's text matches, with the most certain evidence.
-    pub(in crate::program) fn find(&self, listing: &Listing, text: &str) -> Found {
-        let row = Row::of_many_lines(text);
+    pub(in crate::program) fn find(&self, listing: &Listing, text: &str) -> StatementMatches {
+        let row = NormalizedText::of_many_lines(text);
         if row.canonical.is_empty() {
-            return Found::default();
+            return StatementMatches::default();
         }
         let found = self
             .by_text(listing, &row)
@@ -186,14 +186,14 @@ impl Index {
             .or_else(|| self.by_beginning(listing, &row))
             .or_else(|| self.by_quoted(listing, &row))
             .unwrap_or_default();
-        Found {
+        StatementMatches {
             kind: row.kind,
             ..found
         }
     }
 
     /// Finds statements with the same text, with or without the bound name.
-    fn by_text(&self, listing: &Listing, row: &Row<'_>) -> Option<Found> {
+    fn by_text(&self, listing: &Listing, row: &NormalizedText<'_>) -> Option<StatementMatches> {
         let with_name = self.of(listing, Feature::Head, &row.canonical);
         let mut statements = with_name.to_vec();
         // A single word is more likely a bound name than the right side of an assignment.
@@ -217,15 +217,15 @@ impl Index {
             all.any(|(own, _)| own.len() > row.canonical.len())
         };
         let exact = !row.lone && !longer(Feature::Head) && !longer(Feature::Right);
-        Some(Found {
+        Some(StatementMatches {
             // A match that ignores the bound name is less likely.
             likeliest: with_name.first().copied(),
-            ..Found::some(statements, exact, TiedBy::Text)?
+            ..StatementMatches::some(statements, exact, TiedBy::Text)?
         })
     }
 
     /// Finds a branch (`parallel:a`), or a name that is bound or declared.
-    fn by_name(&self, listing: &Listing, row: &Row<'_>) -> Option<Found> {
+    fn by_name(&self, listing: &Listing, row: &NormalizedText<'_>) -> Option<StatementMatches> {
         let kind_of = |id: u32| listing.get(id).map(|own| own.kind);
         if let Some(branch) = &row.branch {
             let all = self.of(listing, Feature::Name, branch).iter().copied();
@@ -233,7 +233,7 @@ impl Index {
                 let outer = listing.enclosing(*id).next();
                 outer.and_then(kind_of) == Some(Kind::Parallel)
             });
-            return Found::some(branches.take(MOST).collect(), true, TiedBy::Name);
+            return StatementMatches::some(branches.take(MOST).collect(), true, TiedBy::Name);
         }
         let declares = row.kind.is_some_and(Kind::is_declaration);
         let all = self
@@ -259,14 +259,14 @@ impl Index {
         let exact = likely.len() == 1 && row.named && (is_begun || alone);
         match likely.is_empty() {
             true if declares => None,
-            true => Found::some(all, false, TiedBy::Name),
-            false => Found::some(likely, exact, TiedBy::Name),
+            true => StatementMatches::some(all, false, TiedBy::Name),
+            false => StatementMatches::some(likely, exact, TiedBy::Name),
         }
     }
 
     /// Finds statements by their target: `do process` for `let x = do process(half, 3)`, `process(half)`, `session:
     /// a` for `x = session: a`, or only the name of an agent or a block.
-    fn by_target(&self, listing: &Listing, row: &Row<'_>) -> Option<Found> {
+    fn by_target(&self, listing: &Listing, row: &NormalizedText<'_>) -> Option<StatementMatches> {
         let alone = row.name.as_ref().filter(|_| row.lone);
         let target = row.target.as_ref().or(alone)?;
         let kinds: &[Kind] = match &row.kind {
@@ -285,12 +285,16 @@ impl Index {
         if row.arguments.is_some() && all.iter().any(same) {
             all.retain(same);
         }
-        Found::some(all, false, TiedBy::Target)
+        StatementMatches::some(all, false, TiedBy::Target)
     }
 
     /// Finds the statement of a shortened text, preferably with its last word complete: `do process` is more likely
     /// `do process(x)` than `do process_all(x)`.
-    fn by_beginning(&self, listing: &Listing, row: &Row<'_>) -> Option<Found> {
+    fn by_beginning(
+        &self,
+        listing: &Listing,
+        row: &NormalizedText<'_>,
+    ) -> Option<StatementMatches> {
         if row.canonical.len() < 3 {
             return None;
         }
@@ -308,13 +312,13 @@ impl Index {
         };
         // A text that is only a keyword identifies a statement if no other statement begins with that keyword.
         let is_enough = !row.is_keyword() || statements.len() == 1;
-        Found::some(statements, false, TiedBy::Beginning).filter(|_| is_enough)
+        StatementMatches::some(statements, false, TiedBy::Beginning).filter(|_| is_enough)
     }
 
     /// Finds statements with the same quoted text, or with a quoted text that equals the row's text once the `{names}`
     /// are filled in. A cut text may also be the beginning of a quoted text. Statements of the same kind take
     /// precedence.
-    fn by_quoted(&self, listing: &Listing, row: &Row<'_>) -> Option<Found> {
+    fn by_quoted(&self, listing: &Listing, row: &NormalizedText<'_>) -> Option<StatementMatches> {
         let quoted = row.quoted();
         let text = quoted.first().filter(|text| text.len() > 2)?;
         let is_like = |id: &u32, is: &dyn Fn(&str) -> bool| {
@@ -336,7 +340,7 @@ impl Index {
         if row.kind.is_some() && statements.iter().any(same) {
             statements.retain(same);
         }
-        Found::some(statements, false, TiedBy::Quoted)
+        StatementMatches::some(statements, false, TiedBy::Quoted)
     }
 
     /// Returns the statements with a quoted text whose literal beginning, up to its first `{`, begins the given text.

@@ -22,14 +22,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::{Listing, Tie, TiedBy};
-use counting::{COUNTINGS, Counted, Learned};
-use index::{Found, Index};
+use counting::{COUNTINGS, CountedStatements, CountingEvidence};
+use index::{Index, StatementMatches};
 
 /// The look-up tables of a listing.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ready {
     index: Index,
-    counted: Counted,
+    counted: CountedStatements,
 }
 
 /// The construct, or the called block, in which a row ran.
@@ -53,16 +53,16 @@ impl Listing {
     /// tie certain.
     pub fn tie(&self, text: &str, index: Option<i64>) -> Option<Tie> {
         let found = self.index().find(self, text);
-        choose(self, &Learned::default(), &found, index, None)
+        choose(self, &CountingEvidence::default(), &found, index, None)
     }
 
-    /// Returns a [`Ties`] for many rows, which remembers texts and learns how the indices count.
-    pub fn ties(&self) -> Ties<'_> {
-        Ties {
+    /// Returns a [`ProgramTies`] for many rows, which remembers texts and learns how the indices count.
+    pub fn ties(&self) -> ProgramTies<'_> {
+        ProgramTies {
             listing: self,
             found: BTreeMap::new(),
             same: BTreeSet::new(),
-            learned: Learned::default(),
+            learned: CountingEvidence::default(),
             last: 0,
         }
     }
@@ -75,7 +75,7 @@ impl Listing {
     fn ready(&self) -> &Ready {
         self.ready.get_or_init(|| Ready {
             index: Index::new(self),
-            counted: Counted::new(self),
+            counted: CountedStatements::new(self),
         })
     }
 }
@@ -86,18 +86,18 @@ const REMEMBERED: usize = 1 << 17;
 
 /// A lookup that ties many rows to one program (see [`Listing::ties`]).
 #[derive(Debug, Clone)]
-pub struct Ties<'a> {
+pub struct ProgramTies<'a> {
     listing: &'a Listing,
     /// The candidates found for the first [`REMEMBERED`] texts; other texts are looked up again.
-    found: BTreeMap<String, Rc<Found>>,
+    found: BTreeMap<String, Rc<StatementMatches>>,
     /// Distinct results, shared by all texts with the same candidates.
-    same: BTreeSet<Rc<Found>>,
-    learned: Learned,
+    same: BTreeSet<Rc<StatementMatches>>,
+    learned: CountingEvidence,
     /// The statement of the last certain tie.
     last: u32,
 }
 
-impl Ties<'_> {
+impl ProgramTies<'_> {
     /// Learns how indices count from rows, given as text and index. Only rows whose text matches statements
     /// contribute.
     pub fn learn<'r>(&mut self, rows: impl IntoIterator<Item = (&'r str, Option<i64>)>) {
@@ -164,7 +164,7 @@ impl Ties<'_> {
     }
 
     /// Ties the occurrence `nth` (from 0) of a text that occurs `often` times. If as many statements have that text,
-    /// the n-th occurrence gets the n-th statement. Otherwise ties like [`Ties::tie_after`].
+    /// the n-th occurrence gets the n-th statement. Otherwise ties like [`ProgramTies::tie_after`].
     pub fn tie_nth(
         &mut self,
         text: &str,
@@ -192,7 +192,7 @@ impl Ties<'_> {
         self.learned.best.first() == Some(&COUNTINGS[0])
     }
 
-    fn find(&mut self, text: &str) -> Rc<Found> {
+    fn find(&mut self, text: &str) -> Rc<StatementMatches> {
         if let Some(found) = self.found.get(text) {
             return Rc::clone(found);
         }
@@ -212,8 +212,8 @@ impl Ties<'_> {
 /// Chooses one of the statements that a text matches.
 fn choose(
     listing: &Listing,
-    learned: &Learned,
-    found: &Found,
+    learned: &CountingEvidence,
+    found: &StatementMatches,
     index: Option<i64>,
     within: Option<Within>,
 ) -> Option<Tie> {
@@ -261,7 +261,12 @@ fn choose(
 
 /// Returns the statement with an index, and whether the index is reliable. The statement must match the text, or the
 /// text's kind if the text matches nothing.
-fn hit(listing: &Listing, learned: &Learned, found: &Found, index: i64) -> Option<(u32, bool)> {
+fn hit(
+    listing: &Listing,
+    learned: &CountingEvidence,
+    found: &StatementMatches,
+    index: i64,
+) -> Option<(u32, bool)> {
     let counted = &listing.ready().counted;
     let may_be = |statement: &u32| match found.statements.as_slice() {
         [] => {

@@ -31,7 +31,7 @@ const MOST_EXTRAS: usize = 100;
 
 /// The header of a binding file.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Head {
+pub struct BindingHeader {
     /// The name in the header's heading, which may differ from the file's name.
     pub name: Option<Text>,
     /// The value of `kind:` as written.
@@ -67,7 +67,7 @@ pub struct Head {
 /// its ending. A heading with that name counts as a header even without `kind:`.
 ///
 /// Never fails; takes linear time in the header's length.
-pub fn parse(bytes: &[u8], whole: bool, stem: &str) -> Option<Head> {
+pub fn parse(bytes: &[u8], whole: bool, stem: &str) -> Option<BindingHeader> {
     let at = if bytes.starts_with(b"\xEF\xBB\xBF") {
         3
     } else {
@@ -76,9 +76,9 @@ pub fn parse(bytes: &[u8], whole: bool, stem: &str) -> Option<Head> {
     let text = bytes.get(at..).unwrap_or_default().trim_ascii_start();
     let encrypted = is_sealed_bytes(text.get(..FIRST_PART).unwrap_or(text));
     if encrypted || text.starts_with(b"{") {
-        return Some(Head {
+        return Some(BindingHeader {
             encrypted,
-            ..Head::default()
+            ..BindingHeader::default()
         });
     }
     // Bytes that are not the whole file may end in the middle of a line. Only complete lines are parsed.
@@ -87,23 +87,23 @@ pub fn parse(bytes: &[u8], whole: bool, stem: &str) -> Option<Head> {
         true => bytes.len(),
         false => last().map_or(0, |last| last + 1),
     };
-    let mut reader = Reader {
+    let mut reader = HeaderReader {
         bytes: bytes.get(..lines).unwrap_or_default(),
         whole,
         at,
         number: 0,
-        head: Head::default(),
+        head: BindingHeader::default(),
         known: false,
         last_key: None,
         stem,
     };
     match reader.header() {
-        End::Value(start) => Some(Head {
+        End::Value(start) => Some(BindingHeader {
             start: start as u64,
             has_header: true,
             ..reader.head
         }),
-        End::NoHeader => Some(Head::default()),
+        End::NoHeader => Some(BindingHeader::default()),
         End::Cut => None,
     }
 }
@@ -118,12 +118,12 @@ enum End {
     Cut,
 }
 
-struct Reader<'a> {
+struct HeaderReader<'a> {
     bytes: &'a [u8],
     whole: bool,
     at: usize,
     number: u32,
-    head: Head,
+    head: BindingHeader,
     /// Whether a field was found that occurs only in headers.
     known: bool,
     /// The key of the last field. An indented line or a fence after that field continues its value.
@@ -131,7 +131,7 @@ struct Reader<'a> {
     stem: &'a str,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> HeaderReader<'a> {
     /// Returns the next line and its offset; `None` at the end.
     fn line(&mut self) -> Option<(usize, Cow<'a, str>)> {
         let rest = self.bytes.get(self.at..).filter(|r| !r.is_empty())?;

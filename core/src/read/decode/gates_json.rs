@@ -76,7 +76,7 @@ pub fn gate(id: &str, pending: Option<&str>, resolved: Option<&str>) -> (Option<
     // An empty id counts as an id, so the id in the file's name does not replace it.
     let is_named = |file: &Option<_>| file.as_ref().and_then(own_id).is_some();
     let named = is_named(&resolved) || is_named(&pending);
-    let mut gate = fields::gate(&mut Files { pending, resolved });
+    let mut gate = fields::gate(&mut GateFiles { pending, resolved });
     if !named {
         gate.id = id.into();
     }
@@ -90,12 +90,12 @@ pub fn gate(id: &str, pending: Option<&str>, resolved: Option<&str>) -> (Option<
 pub const TWICE: &str = "json-key-twice";
 
 /// The two files of a gate, read as one row of the table `gates`. The resolved file takes precedence.
-struct Files {
+struct GateFiles {
     pending: Option<Map<String, Value>>,
     resolved: Option<Map<String, Value>>,
 }
 
-impl Fields for Files {
+impl Fields for GateFiles {
     fn text(&mut self, column: &str) -> Option<Text> {
         let of = |file: &Option<Map<String, Value>>, key: &str| text(file.as_ref()?.get(key)?);
         let any = |key: &str| of(&self.resolved, key).or_else(|| of(&self.pending, key));

@@ -22,7 +22,7 @@ pub(crate) fn lines(
 }
 
 /// Defects of a log's lines.
-pub(crate) struct Odd {
+pub(crate) struct LineDefects {
     pub(crate) issues: Vec<Issue>,
     /// Whether the last line is not readable and has no line end, because its writing was interrupted.
     pub(crate) torn: bool,
@@ -32,7 +32,7 @@ pub(crate) struct Odd {
 pub(crate) fn with_text(
     log: &str,
     mut take: impl FnMut(i64, &str, Map<String, Value>) -> Result<(), String>,
-) -> Odd {
+) -> LineDefects {
     let mut torn = false;
     let mut issues = Issues::default();
     let log = log.strip_prefix('\u{feff}').unwrap_or(log);
@@ -67,7 +67,7 @@ pub(crate) fn with_text(
         }
     }
     let issues = issues.finish();
-    Odd { issues, torn }
+    LineDefects { issues, torn }
 }
 
 pub(super) fn malformed(message: String) -> Issue {

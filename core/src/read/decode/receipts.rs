@@ -18,7 +18,7 @@ use sha2::{Digest, Sha256};
 
 use super::jsonl::{text, with_text};
 use super::text::lossy;
-use crate::model::Cell;
+use crate::model::ShownCell;
 use crate::model::issue::{Issue, Issues};
 use crate::model::text::{hex, short};
 use crate::model::{
@@ -200,20 +200,20 @@ pub fn anchored(receipts: &Receipts, count: Option<i64>, head: Option<&str>) -> 
 
 /// A page of the receipts, read from the log in pieces. Reading stops at the end of the page, and only one piece and
 /// one line are in memory.
-pub struct Window<'c> {
+pub struct ReceiptsPage<'c> {
     columns: &'c [ColumnInfo],
     skip: u64,
     left: u32,
     most: usize,
     /// The start of a line whose end has not been read yet.
     begun: Vec<u8>,
-    rows: Vec<Vec<Cell>>,
+    rows: Vec<Vec<ShownCell>>,
 }
 
-impl<'c> Window<'c> {
+impl<'c> ReceiptsPage<'c> {
     /// Returns an empty page of `len` receipts, the first of which has index `from`; cells are cut at `most` bytes.
-    pub fn new(columns: &'c [ColumnInfo], from: u64, len: u32, most: usize) -> Window<'c> {
-        Window {
+    pub fn new(columns: &'c [ColumnInfo], from: u64, len: u32, most: usize) -> ReceiptsPage<'c> {
+        ReceiptsPage {
             columns,
             skip: from,
             left: len,
@@ -245,7 +245,7 @@ impl<'c> Window<'c> {
     }
 
     /// Returns the rows of the page. A last line of the log without a line break is included.
-    pub fn rows(mut self) -> Vec<Vec<Cell>> {
+    pub fn rows(mut self) -> Vec<Vec<ShownCell>> {
         let line = std::mem::take(&mut self.begun);
         self.line(&line);
         self.rows
@@ -274,7 +274,7 @@ impl<'c> Window<'c> {
     }
 }
 
-fn cell(value: Option<&Value>, most: usize) -> Cell {
+fn cell(value: Option<&Value>, most: usize) -> ShownCell {
     let stored = match value {
         None | Some(Value::Null) => "null",
         Some(Value::Number(n)) if n.is_i64() || n.is_u64() => "integer",
@@ -283,7 +283,7 @@ fn cell(value: Option<&Value>, most: usize) -> Cell {
     };
     let whole = value.and_then(text).unwrap_or_default();
     let to = whole.floor_char_boundary(most);
-    Cell {
+    ShownCell {
         stored: stored.to_owned(),
         text: whole.get(..to).unwrap_or_default().to_owned(),
         len: whole.len() as u64,

@@ -10,11 +10,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::canonical::parse;
-use super::chain::{Row, hash, is_hash};
+use super::chain::{SealedContent, hash, is_hash};
 use crate::model::AuditEvent;
 
 pub use super::chain::{Chain, FIRST, SealError, seal, with_chain};
-pub use super::report::{ChainReport, ChainState, Finding, Head};
+pub use super::report::{AuditHead, ChainReport, ChainState, Finding};
 
 /// The largest number of findings that a report lists.
 const MOST_FINDINGS: usize = 100;
@@ -77,7 +77,7 @@ pub fn verify(events: &[AuditEvent], expect_head: Option<(u64, &str)>) -> ChainR
     }
     for (run, links) in runs {
         if let Some(head) = links.head {
-            report.heads.push(Head {
+            report.heads.push(AuditHead {
                 run: run.into(),
                 count: head.0,
                 hash: head.1,
@@ -119,7 +119,7 @@ impl Links {
         &mut self,
         event: &AuditEvent,
         chain: Chain,
-        row: Option<Row>,
+        row: Option<SealedContent>,
         findings: &mut Vec<Finding>,
     ) {
         let mut found = |rule, message: String| {
@@ -204,9 +204,9 @@ fn missed_head(runs: &BTreeMap<&str, Links>, count: u64, hash: &str) -> Option<F
 /// A check of a log that reads one row after the other, in order of id, and keeps no rows. The check does not find rows
 /// missing at the end.
 #[derive(Debug, Default)]
-pub(crate) struct Walk(Links);
+pub(crate) struct AuditWalk(Links);
 
-impl Walk {
+impl AuditWalk {
     /// Returns a message if the next row was changed or is at a wrong position.
     pub(crate) fn step(&mut self, event: &AuditEvent) -> Option<String> {
         let mut findings = Vec::new();
@@ -237,12 +237,12 @@ pub(crate) fn edited(events: &[AuditEvent]) -> Option<String> {
 
 /// Returns a row's link in the chain, with the row's hashed content. Returns `None` for a row without a link. The
 /// content is `None` if the row was not read completely.
-fn read_link(event: &AuditEvent) -> Result<Option<(Chain, Option<Row>)>, Finding> {
+fn read_link(event: &AuditEvent) -> Result<Option<(Chain, Option<SealedContent>)>, Finding> {
     let malformed = |message: String| {
         let message = format!("row {}: {message}", event.id);
         Finding::of_rule(Some(event.id), "audit-chain-malformed", message)
     };
-    let row = match event.row_json.as_deref().map(Row::parse) {
+    let row = match event.row_json.as_deref().map(SealedContent::parse) {
         Some(Ok(row)) => Some(row),
         None => None,
         // Metadata that is not a JSON object cannot contain a chain. If its text contains `"chain"`, the row counts as

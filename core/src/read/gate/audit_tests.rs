@@ -58,7 +58,7 @@ fn chain_of(row: &serde_json::Value) -> Chain {
 #[test]
 fn the_hash_is_the_one_that_is_described() {
     let row = r#"{"run_id":"r1","id":7,"metadata":"{ \"z\":1, \"a\":{\"y\":[],\"x\":true}}","comment":null,"blob":{"blob":"00ff"},"n":1.5}"#;
-    let parsed = Row::parse(row).unwrap().canonical(None);
+    let parsed = SealedContent::parse(row).unwrap().canonical(None);
     assert_eq!(
         parsed,
         r#"{"blob":{"blob":"00ff"},"id":7,"metadata":{"a":{"x":true,"y":[]},"z":1},"n":1.5,"run_id":"r1"}"#

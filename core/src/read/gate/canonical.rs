@@ -40,13 +40,13 @@ struct Once(Value);
 
 impl<'de> Deserialize<'de> for Once {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Once, D::Error> {
-        deserializer.deserialize_any(Reader).map(Once)
+        deserializer.deserialize_any(OnceReader).map(Once)
     }
 }
 
-struct Reader;
+struct OnceReader;
 
-impl<'de> Visitor<'de> for Reader {
+impl<'de> Visitor<'de> for OnceReader {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

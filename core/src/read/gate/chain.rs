@@ -97,7 +97,7 @@ pub fn seal(last: Option<&Chain>, row_json: &str) -> Result<Chain, SealError> {
     let seq = last.map_or(0, |last| last.seq).checked_add(1);
     let seq = seq.ok_or(SealError::Full)?;
     let prev = last.map_or(FIRST, |last| last.hash.as_str());
-    let row = Row::parse(row_json)?;
+    let row = SealedContent::parse(row_json)?;
     Ok(Chain {
         seq,
         prev: prev.to_owned(),
@@ -124,14 +124,14 @@ pub fn with_chain(metadata: Option<&str>, chain: &Chain) -> Result<String, SealE
 
 /// The hashed content of an audit row, and the link that is not hashed.
 #[derive(Debug)]
-pub(super) struct Row {
+pub(super) struct SealedContent {
     columns: Map<String, Value>,
     pub(super) chain: Option<Value>,
 }
 
-impl Row {
+impl SealedContent {
     /// Parses a JSON object of columns. `metadata` may be a text, as in a database, or JSON, as it may be in a folder.
-    pub(super) fn parse(text: &str) -> Result<Row, SealError> {
+    pub(super) fn parse(text: &str) -> Result<SealedContent, SealError> {
         let mut columns = match parse(text) {
             Ok(Value::Object(columns)) => columns,
             Ok(_) => return Err(SealError::Row("it is not an object".to_owned())),
@@ -156,7 +156,7 @@ impl Row {
             }
             _ => return Err(SealError::Metadata("it is not an object".to_owned())),
         }
-        Ok(Row { columns, chain })
+        Ok(SealedContent { columns, chain })
     }
 
     pub(super) fn canonical(self, id: Option<i64>) -> String {

@@ -22,7 +22,7 @@ const COLUMNS: &str = "columns";
 /// The columns of a gate that other parts of its sealed rows do not record.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct Columns {
+pub(crate) struct GateColumns {
     /// The id of the execution that waits at the gate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) execution_id: Option<i64>,
@@ -32,8 +32,8 @@ pub(crate) struct Columns {
     /// The deadline, as an instant in UTC.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) timeout_at: Option<Stamp>,
-    /// The hash of the gate's `on_reject` action. Until [`Columns::created`] computes the hash, the field contains the
-    /// action's text.
+    /// The hash of the gate's `on_reject` action. Until [`GateColumns::created`] computes the hash, the field contains
+    /// the action's text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) on_reject: Option<String>,
     /// The gate's own metadata.
@@ -41,7 +41,7 @@ pub(crate) struct Columns {
     pub(crate) metadata: Map<String, Value>,
 }
 
-impl Columns {
+impl GateColumns {
     /// Returns the metadata of the row that records the creation of a gate with this prompt and `allow` list.
     pub(crate) fn created(mut self, prompt: &str, allow: &Value) -> Map<String, Value> {
         let text = self.on_reject.take().filter(|text| !text.is_empty());
@@ -65,7 +65,7 @@ impl Columns {
             Some(text) => serde_json::from_str(text).ok()?,
         };
         let text = |text: &Option<crate::model::Text>| text.as_deref().map(str::to_owned);
-        let columns = Columns {
+        let columns = GateColumns {
             execution_id: gate.execution_id,
             timeout: text(&gate.timeout),
             timeout_at: gate.timeout_at.clone(),
@@ -86,7 +86,7 @@ impl Columns {
 
     /// Parses the key `columns` of a row's metadata. Returns `None` for rows of earlier Prosescope versions, which lack
     /// this key.
-    pub(crate) fn of(metadata: &Map<String, Value>) -> Option<Columns> {
+    pub(crate) fn of(metadata: &Map<String, Value>) -> Option<GateColumns> {
         serde_json::from_value(metadata.get(COLUMNS)?.clone()).ok()
     }
 }

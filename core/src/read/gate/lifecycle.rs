@@ -14,7 +14,7 @@ use crate::model::{AuditEvent, Gate, GateStatus, Text};
 /// The decision of a gate, from the gate's own row, which takes precedence over the log (errata G13). A gate has one
 /// decision, even if several rows of the log record decisions (errata G10).
 #[derive(Debug, Clone, PartialEq)]
-pub struct Resolution {
+pub struct GateResolved {
     /// The principal that decided, as claimed. For a time-out recorded without a name, this is `system` (errata G6,
     /// G9).
     pub by: Option<Text>,
@@ -39,7 +39,7 @@ pub struct Lifecycle {
     /// How long the gate waited, or has been waiting, in milliseconds; `None` if a time is missing.
     pub waited_ms: Option<i64>,
     /// The decision; `None` before the decision.
-    pub resolution: Option<Resolution>,
+    pub resolution: Option<GateResolved>,
 }
 
 impl Lifecycle {
@@ -74,9 +74,9 @@ impl Lifecycle {
     }
 }
 
-fn resolution(gate: &Gate) -> Resolution {
+fn resolution(gate: &Gate) -> GateResolved {
     let by = gate.resolved_by.clone();
-    Resolution {
+    GateResolved {
         by: by.or_else(|| (gate.status == GateStatus::Timeout).then(|| "system".into())),
         on_behalf_of: on_behalf_of(gate.metadata.as_deref()),
         at: gate.resolved.clone(),

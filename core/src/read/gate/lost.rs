@@ -25,8 +25,8 @@ pub(crate) fn evidence(gate: &str, execution: i64, place: i64) -> String {
     )
 }
 
-/// Returns one finding for each run whose log was deleted or lacks its end, with its newest gate as evidence. The gate's
-/// own record may be gone, too. A run without such a gate may never have had a log.
+/// Returns one finding for each run whose log was deleted or lacks its end, with its newest gate as evidence. The
+/// gate's own record may be gone, too. A run without such a gate may never have had a log.
 pub(crate) fn logs(run: &Run) -> Vec<Finding> {
     // The last place of each log's chain; 0 without a sealed row.
     let mut ends: BTreeMap<&str, u64> = BTreeMap::new();

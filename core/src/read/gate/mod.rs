@@ -8,7 +8,7 @@
 //! | Was the audit log changed? | [`audit::verify`], [`chain`] |
 //! | Was the audit log deleted? | `lost` |
 //! | Do the gates agree with the log's sealed rows? | [`verify`] |
-//! | What did a person see of a gate before deciding it? | [`seen::Seen`] |
+//! | What did a person see of a gate before deciding it? | [`seen::SeenGate`] |
 //!
 //! This module only reads; [`crate::record`] records decisions. The principal of a decision is a claim (errata G4).
 
@@ -44,7 +44,7 @@ pub fn verify(
     report.add(sealed::contradictions(gates, log).iter());
     report.notes = sealed::uncreated(gates, log)
         .iter()
-        .map(sealed::Uncreated::issue)
+        .map(sealed::UnsealedCreation::issue)
         .collect();
     report
 }

@@ -56,7 +56,7 @@ impl ChainState {
 /// The last sealed row of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct Head {
+pub struct AuditHead {
     /// The run's id.
     pub run: Text,
     /// How many rows the run's chain has: the `seq` of the last row.
@@ -130,7 +130,7 @@ pub struct ChainReport {
     /// How many sealed rows were not read completely, so that only their links were checked.
     pub unchecked: usize,
     /// The last sealed row of each run, in order of the runs' ids.
-    pub heads: Vec<Head>,
+    pub heads: Vec<AuditHead>,
     /// The findings, in the order of the log.
     pub findings: Vec<Finding>,
     /// Differences between gates and the sealed rows.
@@ -177,7 +177,7 @@ impl ChainReport {
     }
 
     /// Returns the last sealed row, if the log has sealed rows of one run only.
-    pub fn head(&self) -> Option<&Head> {
+    pub fn head(&self) -> Option<&AuditHead> {
         match self.heads.as_slice() {
             [only] => Some(only),
             _ => None,

@@ -13,7 +13,7 @@ use crate::read::gate::prompt_hash;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(deny_unknown_fields)]
-pub struct Seen {
+pub struct SeenGate {
     /// The SHA-256 of the prompt, as the audit log writes it: `sha256:` and 64 hex digits.
     pub prompt_hash: String,
     /// The names in the gate's `allow` list.
@@ -38,13 +38,13 @@ pub struct SeenHead {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Heads(BTreeMap<String, SeenHead>);
 
-impl Seen {
+impl SeenGate {
     /// Returns the state of a gate that a person sees, if the audit log has these heads.
     ///
     /// # Errors
     /// An error if the gate's `allow` cannot be read; such a gate refuses every decision.
-    pub(crate) fn of(gate: &Gate, heads: &Heads) -> Result<Seen, AllowError> {
-        Ok(Seen {
+    pub(crate) fn of(gate: &Gate, heads: &Heads) -> Result<SeenGate, AllowError> {
+        Ok(SeenGate {
             prompt_hash: prompt_hash(gate.prompt.as_deref().unwrap_or_default()),
             allow: Allow::parse(gate.allow.as_deref())?.entries().to_vec(),
             head: heads.of_gate(gate).cloned(),
@@ -104,7 +104,7 @@ mod tests {
             sealed(2, "viewed", 2),
             event(3, "viewed"),
         ];
-        let seen = Seen {
+        let seen = SeenGate {
             prompt_hash: prompt_hash("Go?"),
             allow: vec!["ops-team".into()],
             head: Some(SeenHead {
@@ -112,6 +112,6 @@ mod tests {
                 hash: format!("{:064x}", 2),
             }),
         };
-        assert_eq!(Seen::of(&gate, &Heads::of(&log)), Ok(seen));
+        assert_eq!(SeenGate::of(&gate, &Heads::of(&log)), Ok(seen));
     }
 }

@@ -8,7 +8,7 @@ use rusqlite::types::ValueRef;
 
 use super::shape::{discover, lossy, quoted, tables};
 use crate::model::database::DecodeError;
-use crate::model::schema::{self, Named, allows_default};
+use crate::model::schema::{self, SchemaName, allows_default};
 
 /// The reason why a database is not recorded into: a clause, such as `table gates has the trigger evil`.
 pub type Unfit = String;
@@ -79,7 +79,7 @@ pub(super) fn judged(
     for (row, object) in objects(conn)? {
         match object {
             None => unfit.push(format!("row {row} of sqlite_schema creates nothing")),
-            Some(Named {
+            Some(SchemaName {
                 table,
                 foreign: Some(what),
                 ..
@@ -139,7 +139,7 @@ pub(super) fn odd_schema(conn: &Connection) -> Result<Option<String>, DecodeErro
 
 /// Returns the objects of a schema, each with its row. SQLite runs the text of a row, whatever its other columns
 /// contain, so only the text is judged.
-fn objects(conn: &Connection) -> Result<Vec<(i64, Option<Named>)>, DecodeError> {
+fn objects(conn: &Connection) -> Result<Vec<(i64, Option<SchemaName>)>, DecodeError> {
     let mut statement =
         conn.prepare_cached("SELECT rowid, sql FROM main.sqlite_schema WHERE sql <> ''")?;
     let mut rows = statement.query([])?;

@@ -51,7 +51,7 @@ pub use query::empty;
 pub use rebuilt::{Cells, Rebuild, RebuildError, rebuild, unbounded};
 pub(crate) use shape::quoted;
 
-use crate::model::database::Found;
+use crate::model::database::FoundTable;
 use crate::model::database::query::{QueryError, QueryView, Question};
 use crate::model::database::{CellAt, Database, DecodeError, Limits, Row, Scan};
 use crate::model::issue::Issue;
@@ -65,16 +65,16 @@ pub struct Sqlite {
     /// count that were read without asking for their size first.
     handed: Cell<u64>,
     /// Facts cached for the current snapshot.
-    known: RefCell<Known>,
+    known: RefCell<SnapshotFacts>,
 }
 
 /// The facts about a file that cannot change during a snapshot. They are cached because a list of values needs them for
 /// each value.
 #[derive(Default)]
-struct Known {
+struct SnapshotFacts {
     len: Option<u64>,
     is_utf8: Option<bool>,
-    tables: BTreeMap<String, Found>,
+    tables: BTreeMap<String, FoundTable>,
     plain_rowid: BTreeMap<String, bool>,
 }
 
@@ -97,9 +97,9 @@ impl Sqlite {
     /// Outside of a snapshot nothing is cached.
     fn known<T: Clone>(
         &self,
-        get: impl Fn(&Known) -> Option<T>,
+        get: impl Fn(&SnapshotFacts) -> Option<T>,
         ask: impl FnOnce(&Connection) -> Result<T, DecodeError>,
-        set: impl FnOnce(&mut Known, T),
+        set: impl FnOnce(&mut SnapshotFacts, T),
     ) -> Result<T, DecodeError> {
         if self.conn.is_autocommit() {
             return ask(&self.conn);
@@ -141,8 +141,8 @@ impl Sqlite {
         )
     }
 
-    /// Guards the shell's connection to the database at `path`. Implementations of [`crate::model::source::Source::database`]
-    /// call this.
+    /// Guards the shell's connection to the database at `path`. Implementations of
+    /// [`crate::model::source::Source::database`] call this.
     ///
     /// # Errors
     /// See [`guard()`].
@@ -176,14 +176,14 @@ impl Database for Sqlite {
         self.known.take();
     }
 
-    fn tables(&self) -> Result<Vec<Found>, DecodeError> {
+    fn tables(&self) -> Result<Vec<FoundTable>, DecodeError> {
         let mut tables = shape::discover(&self.conn)?;
         // Errors are ignored, because damage is reported when the table itself is read.
         let _ = shape::note_empty(&self.conn, &mut tables);
         Ok(tables)
     }
 
-    fn table(&self, name: &str) -> Result<Found, DecodeError> {
+    fn table(&self, name: &str) -> Result<FoundTable, DecodeError> {
         self.known(
             |known| known.tables.get(name).cloned(),
             |conn| shape::find(conn, name),
@@ -205,7 +205,7 @@ impl Database for Sqlite {
     }
 
     /// Counts at most 20,000 rows in a file above 64 MB, because each row may be on another page.
-    fn count(&self, table: &Found, most: u64) -> Option<u64> {
+    fn count(&self, table: &FoundTable, most: u64) -> Option<u64> {
         let large = self.file_len().ok()? > 64 << 20;
         let most = if large { most.min(20_000) } else { most };
         let sql = format!(
@@ -219,7 +219,7 @@ impl Database for Sqlite {
 
     /// Estimates the number of rows from the lowest and highest rowid, which takes only two lookups in the table's
     /// tree.
-    fn about(&self, table: &Found) -> u64 {
+    fn about(&self, table: &FoundTable) -> u64 {
         let Some(rowid) = table.rowid_name() else {
             return 0;
         };

@@ -16,11 +16,11 @@ use super::guard::Steps;
 use super::shape::{discover, quoted};
 use super::{Guard, Sqlite};
 use crate::model::database::query::{
-    ANSWER, Beside, CELL, MOST_ROWS, QueryColumn, QueryError, QueryView, Question, instead,
+    ANSWER, AddedTable, CELL, MOST_ROWS, QueryColumn, QueryError, QueryView, Question, instead,
 };
 use crate::model::database::{DecodeError, Limits, Value};
 use crate::model::text;
-use crate::model::{Cell, Stored};
+use crate::model::{ShownCell, StoredType};
 use crate::read::decode::rows::whole_characters;
 
 /// Maximum bytes of a value that a query processes. The added table `value_list` contains the beginnings of longer
@@ -79,7 +79,7 @@ pub(super) fn query(
 }
 
 /// Creates the added tables and fills them. Only these statements may write.
-fn put_beside(conn: &Connection, tables: &[Beside<'_>]) -> Result<(), QueryError> {
+fn put_beside(conn: &Connection, tables: &[AddedTable<'_>]) -> Result<(), QueryError> {
     let put = || -> rusqlite::Result<()> {
         conn.pragma_update(None, "query_only", false)?;
         conn.execute_batch("BEGIN")?;
@@ -98,7 +98,7 @@ fn put_beside(conn: &Connection, tables: &[Beside<'_>]) -> Result<(), QueryError
     }
 }
 
-fn put_one(conn: &Connection, table: &Beside<'_>) -> rusqlite::Result<()> {
+fn put_one(conn: &Connection, table: &AddedTable<'_>) -> rusqlite::Result<()> {
     let declared = |column: &QueryColumn| {
         let declared = column.declared.as_deref().unwrap_or_default();
         format!("{} {declared}", quoted(&column.name))
@@ -120,14 +120,14 @@ fn put_one(conn: &Connection, table: &Beside<'_>) -> rusqlite::Result<()> {
 }
 
 /// The reason why a query failed, before the message for the user is composed.
-enum Failed {
+enum QueryFailure {
     Said(QueryError),
     Sqlite(rusqlite::Error),
 }
 
-impl From<rusqlite::Error> for Failed {
-    fn from(error: rusqlite::Error) -> Failed {
-        Failed::Sqlite(error)
+impl From<rusqlite::Error> for QueryFailure {
+    fn from(error: rusqlite::Error) -> QueryFailure {
+        QueryFailure::Sqlite(error)
     }
 }
 
@@ -161,17 +161,17 @@ fn numbered(statement: &rusqlite::Statement<'_>) -> Vec<QueryColumn> {
     columns.collect()
 }
 
-fn ask(conn: &Connection, question: &Question<'_>, named: bool) -> Result<QueryView, Failed> {
+fn ask(conn: &Connection, question: &Question<'_>, named: bool) -> Result<QueryView, QueryFailure> {
     let mut statement = conn.prepare(question.sql)?;
     if !statement.readonly() {
         let why = "the statement would change the database".to_owned();
-        return Err(Failed::Said(QueryError::Refused(why)));
+        return Err(QueryFailure::Said(QueryError::Refused(why)));
     }
     if statement.column_count() == 0 {
-        return Err(Failed::Said(QueryError::Empty));
+        return Err(QueryFailure::Said(QueryError::Empty));
     }
     if statement.parameter_count() > 0 {
-        return Err(Failed::Said(QueryError::Sql {
+        return Err(QueryFailure::Said(QueryError::Sql {
             message: "the statement has parameters without values".to_owned(),
             offset: question
                 .sql
@@ -229,14 +229,14 @@ fn ask(conn: &Connection, question: &Question<'_>, named: bool) -> Result<QueryV
 }
 
 /// Returns a cell of the answer, cut to the maximum length.
-fn cell(value: ValueRef<'_>) -> Cell {
+fn cell(value: ValueRef<'_>) -> ShownCell {
     let value = Value::from(value);
     let stored = match &value {
-        Value::Null => Stored::Null,
-        Value::Integer(_) => Stored::Integer,
-        Value::Real(_) => Stored::Real,
-        Value::Text(_) => Stored::Text,
-        Value::Blob(_) => Stored::Blob,
+        Value::Null => StoredType::Null,
+        Value::Integer(_) => StoredType::Integer,
+        Value::Real(_) => StoredType::Real,
+        Value::Text(_) => StoredType::Text,
+        Value::Blob(_) => StoredType::Blob,
     };
     let bytes = value.bytes();
     let cut = bytes.len() > CELL;
@@ -246,7 +246,7 @@ fn cell(value: ValueRef<'_>) -> Cell {
         Value::Blob(_) => text::hex(shown),
         value => value.lossy().unwrap_or_default().into_owned(),
     };
-    Cell {
+    ShownCell {
         stored: stored.word().to_owned(),
         len: match bytes.len() {
             0 => text.len() as u64,
@@ -266,13 +266,13 @@ fn is_interrupted(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted)
 }
 
-impl Failed {
+impl QueryFailure {
     /// Converts the failure into a message; `refused` is the action that the authorizer denied, if any.
     fn explained(self, question: &Question<'_>, refused: Option<String>) -> QueryError {
         let error = match self {
-            Failed::Said(error) => return error,
-            Failed::Sqlite(rusqlite::Error::MultipleStatement) => return QueryError::Several,
-            Failed::Sqlite(error) => error,
+            QueryFailure::Said(error) => return error,
+            QueryFailure::Sqlite(rusqlite::Error::MultipleStatement) => return QueryError::Several,
+            QueryFailure::Sqlite(error) => error,
         };
         if let Some(why) = refused {
             return QueryError::Refused(why);

@@ -6,18 +6,18 @@ use rusqlite::{Connection, Statement, ffi, params_from_iter};
 
 use super::guard::{Guard, guard};
 use super::shape::{discover, quoted};
-use crate::model::database::{DecodeError, Found, Value};
+use crate::model::database::{DecodeError, FoundTable, Value};
 use crate::model::schema::WORKFLOWS_SQL;
 use crate::model::schema::{GATES, STATE_SQL};
 
 /// Decides which rows of the original are copied, and how they change.
 pub trait Rebuild {
     /// Returns whether to copy a table.
-    fn table(&mut self, table: &Found) -> bool;
+    fn table(&mut self, table: &FoundTable) -> bool;
 
     /// Changes the cells of a row; returning `false` leaves the row out. `cells` has the table's columns, except those
     /// whose values are computed. The rows of `gates` come first; within a table, rows keep their order.
-    fn row(&mut self, table: &Found, cells: &mut Cells) -> bool;
+    fn row(&mut self, table: &FoundTable, cells: &mut Cells) -> bool;
 }
 
 /// Maximum number of suffixes tried for a row whose key is not unique.
@@ -151,7 +151,7 @@ fn definition(conn: &Connection, table: &str) -> rusqlite::Result<String> {
 }
 
 /// Returns the definition of a table with the same columns and key, but without anything that runs code.
-fn plain(table: &Found) -> String {
+fn plain(table: &FoundTable) -> String {
     let stored = stored(table);
     let only = match table.key.as_slice() {
         [only] if !table.without_rowid => Some(only),
@@ -195,7 +195,7 @@ fn plain(table: &Found) -> String {
 }
 
 /// Returns the columns that can be both read and written.
-fn stored(table: &Found) -> Vec<&str> {
+fn stored(table: &FoundTable) -> Vec<&str> {
     let mut stored = table.read_columns();
     stored.retain(|column| !table.generated.iter().any(|generated| generated == column));
     stored
@@ -204,7 +204,7 @@ fn stored(table: &Found) -> Vec<&str> {
 fn copy(
     from: &Connection,
     to: Option<&Connection>,
-    table: &Found,
+    table: &FoundTable,
     rows: &mut dyn Rebuild,
 ) -> Result<(), RebuildError> {
     let unread = |cause: rusqlite::Error| RebuildError::Read {
@@ -323,11 +323,11 @@ mod tests {
     struct Redacting;
 
     impl Rebuild for Redacting {
-        fn table(&mut self, table: &Found) -> bool {
+        fn table(&mut self, table: &FoundTable) -> bool {
             table.info.name != "gone"
         }
 
-        fn row(&mut self, _: &Found, cells: &mut Cells) -> bool {
+        fn row(&mut self, _: &FoundTable, cells: &mut Cells) -> bool {
             for (_, cell) in cells.iter_mut() {
                 if let Some(text) = cell.as_text() {
                     *cell = Value::text(&text.replace("secret", "[x]"));

@@ -13,9 +13,11 @@ use super::Sqlite;
 use super::guard::LONGEST_VALUE;
 use super::shape::quoted;
 use super::value;
-use crate::model::Stored;
-use crate::model::database::Found;
-use crate::model::database::{Cell, CellAt, DecodeError, Key, Row, Rows, Scan, Value, Want};
+use crate::model::StoredType;
+use crate::model::database::FoundTable;
+use crate::model::database::{
+    Cell, CellAt, DecodeError, LookupKey, Row, Scan, Value, Want, WantedRows,
+};
 
 /// The minimum size of a row on its page, in bytes: two for the pointer to the row, and one each for the row's length,
 /// its key and the length of its header. A file with more rows than this allows is damaged.
@@ -32,15 +34,15 @@ pub(super) fn scan(
 ) -> Result<(), DecodeError> {
     let found = scan.table;
     let by_rowid = found.rowid_name().is_some();
-    let plan = Plan::of(scan);
+    let plan = ScanStatement::of(scan);
     let file_len = db.file_len()?;
     let measured = scan.wants.iter().any(|want| want.most == 0);
     let left = (measured && !db.is_utf8()?).then(|| Once::new(file_len));
-    let ascends = !matches!(scan.rows, Rows::At(_) | Rows::Page(..));
+    let ascends = !matches!(scan.rows, WantedRows::At(_) | WantedRows::Page(..));
     // In a table without rowids, a row's address is its position, from 0. Rows that are filtered out count, too.
     let mut place = match scan.rows {
-        Rows::At(at) => at,
-        Rows::Page(from, _) => i64::try_from(from).unwrap_or(i64::MAX),
+        WantedRows::At(at) => at,
+        WantedRows::Page(from, _) => i64::try_from(from).unwrap_or(i64::MAX),
         _ => 0,
     };
     let counted = scan.wants.iter().any(|want| !want.sized);
@@ -80,7 +82,7 @@ pub(super) fn scan(
 }
 
 /// The statement for a scan. `slots` has the result columns of each wanted column.
-struct Plan {
+struct ScanStatement {
     sql: String,
     parameters: Vec<rusqlite::types::Value>,
     slots: Vec<Slot>,
@@ -101,8 +103,8 @@ struct Slot {
     value: Option<usize>,
 }
 
-impl Plan {
-    fn of(scan: &Scan<'_>) -> Plan {
+impl ScanStatement {
+    fn of(scan: &Scan<'_>) -> ScanStatement {
         let found = scan.table;
         let (condition, mut parameters) = condition(found, scan.rows);
         // If a row's address is its position, all rows must be counted. The condition then becomes a column instead of
@@ -151,26 +153,28 @@ impl Plan {
             slots.push(slot);
         }
         sql.push_str(&format!(" FROM {}", quoted(&found.info.name)));
-        if !matches!(scan.rows, Rows::Holding(..)) {
+        if !matches!(scan.rows, WantedRows::Holding(..)) {
             // NOT INDEXED makes SQLite read the table itself, because the index of a damaged file may differ from the
             // table.
             sql.push_str(" NOT INDEXED");
         }
         sql.push_str(&filter);
         match scan.rows {
-            Rows::All | Rows::OfRun(_) | Rows::Holding(..) => sql.push_str(&order(found)),
-            Rows::At(at) => {
+            WantedRows::All | WantedRows::OfRun(_) | WantedRows::Holding(..) => {
+                sql.push_str(&order(found))
+            }
+            WantedRows::At(at) => {
                 sql.push_str(&value::address(found));
                 parameters = vec![at.into(), 1.into()];
             }
-            Rows::Page(from, len) => {
+            WantedRows::Page(from, len) => {
                 sql.push_str(&order(found));
                 sql.push_str(" LIMIT ?2 OFFSET ?1");
                 let from = i64::try_from(from).unwrap_or(i64::MAX);
                 parameters = vec![from.into(), i64::from(len).into()];
             }
         }
-        Plan {
+        ScanStatement {
             sql,
             parameters,
             slots,
@@ -179,9 +183,12 @@ impl Plan {
 }
 
 /// Returns the condition that selects the rows, and its parameters.
-fn condition(found: &Found, rows: Rows<'_>) -> (Option<String>, Vec<rusqlite::types::Value>) {
+fn condition(
+    found: &FoundTable,
+    rows: WantedRows<'_>,
+) -> (Option<String>, Vec<rusqlite::types::Value>) {
     match rows {
-        Rows::OfRun(run) => match found.column("run_id") {
+        WantedRows::OfRun(run) => match found.column("run_id") {
             Some(column) => {
                 let column = quoted(column);
                 let condition = format!("({column} IS NULL OR {column} = ?1)");
@@ -189,33 +196,33 @@ fn condition(found: &Found, rows: Rows<'_>) -> (Option<String>, Vec<rusqlite::ty
             }
             None => (None, Vec::new()),
         },
-        Rows::Holding(column, key) => {
+        WantedRows::Holding(column, key) => {
             // If the table lacks the column, no row can match.
             let Some(column) = found.column(column) else {
                 return (Some("0".to_owned()), Vec::new());
             };
             let name = quoted(column);
             match key {
-                Key::Int(n) => (Some(format!("{name} = ?1")), vec![n.into()]),
+                LookupKey::Int(n) => (Some(format!("{name} = ?1")), vec![n.into()]),
                 // The column may store the text as a BLOB, so both types are compared.
-                Key::Text(text) if is_text(found, column) => (
+                LookupKey::Text(text) if is_text(found, column) => (
                     Some(format!("{name} IN (?1, CAST(?1 AS BLOB))")),
                     vec![text.to_owned().into()],
                 ),
                 // A column without text affinity may store the key as a number.
-                Key::Text(text) => (
+                LookupKey::Text(text) => (
                     Some(format!("CAST({name} AS TEXT) = ?1")),
                     vec![text.to_owned().into()],
                 ),
             }
         }
-        Rows::All | Rows::At(_) | Rows::Page(..) => (None, Vec::new()),
+        WantedRows::All | WantedRows::At(_) | WantedRows::Page(..) => (None, Vec::new()),
     }
 }
 
 /// Returns whether a column has text affinity (SQLite, "Determination Of Column Affinity"): SQLite converts numbers
 /// written to such a column into text, so a name in it is never a number.
-fn is_text(found: &Found, column: &str) -> bool {
+fn is_text(found: &FoundTable, column: &str) -> bool {
     let declared = found.info.columns.iter().find(|c| c.name == column);
     let declared = declared.map_or_else(String::new, |c| c.declared.to_ascii_uppercase());
     let has = |word: &str| declared.contains(word);
@@ -224,7 +231,7 @@ fn is_text(found: &Found, column: &str) -> bool {
 
 /// Returns an SQL expression that is true if a text of the row exceeds its requested length. Only the text's beginning
 /// is then read.
-fn too_long(found: &Found, wants: &[Want<'_>]) -> String {
+fn too_long(found: &FoundTable, wants: &[Want<'_>]) -> String {
     let terms: Vec<String> = wants
         .iter()
         .filter(|want| want.within.is_none() && !want.sized)
@@ -243,7 +250,7 @@ fn too_long(found: &Found, wants: &[Want<'_>]) -> String {
 }
 
 /// Returns an SQL expression that is true if all wanted columns are close enough to the row's start to be read.
-fn reached(found: &Found, wants: &[Want<'_>]) -> String {
+fn reached(found: &FoundTable, wants: &[Want<'_>]) -> String {
     let stored = found.stored_order();
     let conditions: Vec<String> = wants
         .iter()
@@ -260,7 +267,7 @@ fn reached(found: &Found, wants: &[Want<'_>]) -> String {
 }
 
 /// Returns an ORDER BY clause for the order in which rows are stored.
-pub(super) fn order(found: &Found) -> String {
+pub(super) fn order(found: &FoundTable) -> String {
     match found.rowid_name() {
         Some(rowid) => format!(" ORDER BY {rowid}"),
         None if found.without_rowid => {
@@ -305,10 +312,10 @@ fn balanced(terms: &[String]) -> Option<String> {
     }
 }
 
-/// A row of a [`Plan`]'s statement.
+/// A row of a [`ScanStatement`]'s statement.
 struct OfStatement<'a, 'r> {
     db: &'a Sqlite,
-    plan: &'a Plan,
+    plan: &'a ScanStatement,
     scan: &'a Scan<'a>,
     row: &'a rusqlite::Row<'r>,
     at: i64,
@@ -343,17 +350,17 @@ impl Row for OfStatement<'_, '_> {
         Ok(cell)
     }
 
-    fn size(&self, i: usize) -> (Stored, Option<u64>) {
+    fn size(&self, i: usize) -> (StoredType, Option<u64>) {
         let Some(slot) = self.plan.slots.get(i).and_then(|slot| slot.size) else {
-            return (Stored::Null, None);
+            return (StoredType::Null, None);
         };
         let word = self.row.get_ref(slot).unwrap_or(ValueRef::Null);
         let stored = match word.as_str().unwrap_or_default() {
-            "integer" => Stored::Integer,
-            "real" => Stored::Real,
-            "text" => Stored::Text,
-            "blob" => Stored::Blob,
-            _ => Stored::Null,
+            "integer" => StoredType::Integer,
+            "real" => StoredType::Real,
+            "text" => StoredType::Text,
+            "blob" => StoredType::Blob,
+            _ => StoredType::Null,
         };
         let len: Option<i64> = self.row.get(slot + 1).ok().flatten();
         let len = len.and_then(|n| u64::try_from(n).ok());
@@ -398,7 +405,7 @@ impl OfStatement<'_, '_> {
         let (stored, Some(len)) = self.size(i) else {
             return Ok(Cell::NULL);
         };
-        let Some((want, column)) = self.column(i).filter(|_| stored != Stored::Null) else {
+        let Some((want, column)) = self.column(i).filter(|_| stored != StoredType::Null) else {
             return Ok(Cell::NULL);
         };
         let found = self.scan.table;
@@ -414,7 +421,7 @@ impl OfStatement<'_, '_> {
                 let most = u64::from(want.most);
                 let bytes = value::part(self.db, found, column, self.at, 0..most)?;
                 match kind {
-                    Stored::Blob => Value::Blob(bytes.into()),
+                    StoredType::Blob => Value::Blob(bytes.into()),
                     _ => Value::Text(bytes.into()),
                 }
             }

@@ -4,12 +4,12 @@ use rusqlite::Connection;
 use rusqlite::types::FromSql;
 
 use crate::model::database::DecodeError;
-use crate::model::database::Found;
+use crate::model::database::FoundTable;
 use crate::model::schema::{known_column, known_table};
 use crate::model::{ColumnInfo, TableInfo};
 
 /// Returns all tables and views except SQLite's own, ordered by name.
-pub(super) fn discover(conn: &Connection) -> Result<Vec<Found>, DecodeError> {
+pub(super) fn discover(conn: &Connection) -> Result<Vec<FoundTable>, DecodeError> {
     let listed = list(conn)?.into_iter();
     listed.map(|listed| describe(conn, listed)).collect()
 }
@@ -20,7 +20,7 @@ pub(super) fn discover(conn: &Connection) -> Result<Vec<Found>, DecodeError> {
 const XINFO_NAME: usize = 1;
 
 /// Returns the description of one table.
-pub(super) fn find(conn: &Connection, name: &str) -> Result<Found, DecodeError> {
+pub(super) fn find(conn: &Connection, name: &str) -> Result<FoundTable, DecodeError> {
     let listed = list_by(conn, &format!("PRAGMA table_list({})", quoted(name)))?
         .into_iter()
         .find(|t| t.name.eq_ignore_ascii_case(name))
@@ -30,8 +30,8 @@ pub(super) fn find(conn: &Connection, name: &str) -> Result<Found, DecodeError> 
 
 /// Marks the tables of OpenProse that have no rows. One statement checks them all, because preparing a statement per
 /// table costs more than reading many rows.
-pub(super) fn note_empty(conn: &Connection, tables: &mut [Found]) -> Result<(), DecodeError> {
-    let mut known: Vec<&mut Found> = tables
+pub(super) fn note_empty(conn: &Connection, tables: &mut [FoundTable]) -> Result<(), DecodeError> {
+    let mut known: Vec<&mut FoundTable> = tables
         .iter_mut()
         .filter(|found| found.is_table() && known_table(&found.info.name))
         .collect();
@@ -91,17 +91,17 @@ pub(super) fn tables(conn: &Connection) -> Result<Vec<(String, String)>, DecodeE
         .collect())
 }
 
-struct Listed {
+struct SchemaObject {
     name: String,
     kind: String,
     without_rowid: bool,
 }
 
-fn list(conn: &Connection) -> Result<Vec<Listed>, DecodeError> {
+fn list(conn: &Connection) -> Result<Vec<SchemaObject>, DecodeError> {
     list_by(conn, "PRAGMA table_list")
 }
 
-fn list_by(conn: &Connection, sql: &str) -> Result<Vec<Listed>, DecodeError> {
+fn list_by(conn: &Connection, sql: &str) -> Result<Vec<SchemaObject>, DecodeError> {
     let mut statement = conn.prepare_cached(sql)?;
     let mut rows = statement.query([])?;
     let mut tables = Vec::new();
@@ -113,7 +113,7 @@ fn list_by(conn: &Connection, sql: &str) -> Result<Vec<Listed>, DecodeError> {
             .get(..7)
             .is_some_and(|start| start.eq_ignore_ascii_case("sqlite_"));
         if schema == "main" && !own {
-            tables.push(Listed {
+            tables.push(SchemaObject {
                 name,
                 kind: row.get(2)?,
                 without_rowid: row.get(4)?,
@@ -124,7 +124,7 @@ fn list_by(conn: &Connection, sql: &str) -> Result<Vec<Listed>, DecodeError> {
     Ok(tables)
 }
 
-fn describe(conn: &Connection, listed: Listed) -> Result<Found, DecodeError> {
+fn describe(conn: &Connection, listed: SchemaObject) -> Result<FoundTable, DecodeError> {
     let mut columns = Vec::new();
     let mut key: Vec<(i64, String)> = Vec::new();
     let (mut computed, mut generated) = (Vec::new(), Vec::new());
@@ -157,7 +157,7 @@ fn describe(conn: &Connection, listed: Listed) -> Result<Found, DecodeError> {
         }
     }
     key.sort();
-    Ok(Found {
+    Ok(FoundTable {
         info: TableInfo {
             known: known_table(&listed.name),
             name: listed.name,

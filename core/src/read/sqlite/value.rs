@@ -8,8 +8,8 @@ use rusqlite::blob::Blob;
 use super::Sqlite;
 use super::select::order;
 use super::shape::{pragma, quoted};
-use crate::model::Stored;
-use crate::model::database::Found;
+use crate::model::StoredType;
+use crate::model::database::FoundTable;
 use crate::model::database::{CellAt, Database as _, DecodeError, Value, bytes_in_words};
 
 /// The size of one piece of a value, in bytes.
@@ -24,7 +24,7 @@ pub(super) fn pieces(
 ) -> Result<(), DecodeError> {
     // If the value's type is known, the table's columns need not be looked up. This matters because a list reads the
     // beginning of every visible value.
-    let known = matches!(cell.stored, Some(Stored::Text | Stored::Blob));
+    let known = matches!(cell.stored, Some(StoredType::Text | StoredType::Blob));
     if known
         && db.is_utf8()?
         && db.has_plain_rowid(cell.table)?
@@ -42,7 +42,7 @@ pub(super) fn pieces(
 /// Returns the bytes of a cell in `range`, or fewer if the cell ends earlier.
 pub(super) fn part(
     db: &Sqlite,
-    found: &Found,
+    found: &FoundTable,
     column: &str,
     at: i64,
     range: Range<u64>,
@@ -58,7 +58,7 @@ pub(super) fn part(
 /// Returns the first `most` bytes of a cell and its whole length; `None` for NULL.
 pub(super) fn prefix(
     db: &Sqlite,
-    found: &Found,
+    found: &FoundTable,
     column: &str,
     at: i64,
     most: u32,
@@ -73,7 +73,7 @@ pub(super) fn prefix(
 }
 
 /// Returns a `WHERE` or `LIMIT` clause that finds the row of address `?1`; `?2` must be 1.
-pub(super) fn address(found: &Found) -> String {
+pub(super) fn address(found: &FoundTable) -> String {
     match found.rowid_name() {
         Some(rowid) => format!(" WHERE {rowid} = ?1 LIMIT ?2"),
         None => format!("{} LIMIT ?2 OFFSET ?1", order(found)),
@@ -87,7 +87,7 @@ pub(super) fn file_len(conn: &Connection) -> Result<u64, DecodeError> {
     Ok(u64::try_from(bytes).unwrap_or(0))
 }
 
-fn one_cell(expression: &str, found: &Found) -> String {
+fn one_cell(expression: &str, found: &FoundTable) -> String {
     format!(
         "SELECT {expression} FROM {} NOT INDEXED{}",
         quoted(&found.info.name),
@@ -97,7 +97,7 @@ fn one_cell(expression: &str, found: &Found) -> String {
 
 fn of_cell(
     db: &Sqlite,
-    found: &Found,
+    found: &FoundTable,
     column: &str,
     at: i64,
     range: Range<u64>,
@@ -153,7 +153,7 @@ fn handle<'c>(db: &'c Sqlite, table: &str, column: &str, at: i64) -> Result<Blob
 /// UTF-16 database, and in a table without rowids or with computed columns.
 fn open_blob<'c>(
     db: &'c Sqlite,
-    found: &Found,
+    found: &FoundTable,
     column: &str,
     at: i64,
 ) -> Result<Option<Blob<'c>>, DecodeError> {
@@ -178,7 +178,12 @@ fn open_blob<'c>(
 }
 
 /// Returns a whole cell as UTF-8 bytes; a number becomes the text that SQLite would make of it.
-fn whole_cell(db: &Sqlite, found: &Found, column: &str, at: i64) -> Result<Vec<u8>, DecodeError> {
+fn whole_cell(
+    db: &Sqlite,
+    found: &FoundTable,
+    column: &str,
+    at: i64,
+) -> Result<Vec<u8>, DecodeError> {
     let sql = one_cell(&quoted(column), found);
     db.conn
         .query_row(&sql, [at, 1], |r| {
@@ -187,7 +192,7 @@ fn whole_cell(db: &Sqlite, found: &Found, column: &str, at: i64) -> Result<Vec<u
         .map_err(|e| no_row(e, found, at))
 }
 
-fn no_row(error: rusqlite::Error, found: &Found, at: i64) -> DecodeError {
+fn no_row(error: rusqlite::Error, found: &FoundTable, at: i64) -> DecodeError {
     match error {
         rusqlite::Error::QueryReturnedNoRows => {
             DecodeError::NotFound(format!("row {at} in {}", found.info.name))

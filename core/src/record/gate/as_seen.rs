@@ -1,13 +1,13 @@
 use super::known;
-use super::resolve::{Decision, ResolveGate, Resolved};
+use super::resolve::{Decision, ResolveGate, ResolveResult};
 use crate::model::shell::command;
 use crate::model::{AuditEvent, AuditKind, Gate, GateStatus};
 use crate::read::gate::allow::Allow;
-use crate::read::gate::audit::{Chain, Walk};
+use crate::read::gate::audit::{AuditWalk, Chain};
 use crate::read::gate::prompt_hash;
-use crate::read::gate::seen::{Seen, SeenHead};
+use crate::read::gate::seen::{SeenGate, SeenHead};
 use crate::record::instance::shown;
-use crate::record::{At, Facts, Plan, Record, WriteError};
+use crate::record::{At, CommandPlan, Facts, Record, WriteError};
 
 /// A decision by a person who saw the gate earlier, on a page of `view --allow-decisions`. The gate is decided only if
 /// it still equals what the person saw.
@@ -16,15 +16,15 @@ pub struct DecideAsSeen {
     /// The id of the run that the person saw.
     pub run: String,
     /// The gate as the person saw it.
-    pub seen: Seen,
+    pub seen: SeenGate,
     /// The decision to record.
     pub resolve: ResolveGate,
 }
 
 impl Record for DecideAsSeen {
-    type Done = Resolved;
+    type Done = ResolveResult;
 
-    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<Resolved>, WriteError> {
+    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<CommandPlan<ResolveResult>, WriteError> {
         let run = facts.run();
         if run.id != self.run {
             return Err(WriteError::refused(
@@ -70,7 +70,7 @@ impl DecideAsSeen {
 
 /// Refuses a gate that differs from what the person saw. The prompt and the `allow` list are compared one by one, so
 /// that the message names the change. The head shows whether the audit log was changed.
-fn as_seen(facts: &Facts<'_>, gate: &Gate, seen: &Seen) -> Result<(), WriteError> {
+fn as_seen(facts: &Facts<'_>, gate: &Gate, seen: &SeenGate) -> Result<(), WriteError> {
     let differs = |name, message: String| {
         let show = command("gate show", &[&facts.run().name, &gate.id], "");
         let show = format!(
@@ -126,7 +126,7 @@ fn since(
     if tail.is_some_and(|tail| tail.seq == head.count && tail.hash == head.hash) {
         return Ok(None);
     }
-    let (mut walk, mut wrong, mut found, mut later) = (Walk::default(), None, false, None);
+    let (mut walk, mut wrong, mut found, mut later) = (AuditWalk::default(), None, false, None);
     for event in facts.audit() {
         wrong = walk.step(event);
         if wrong.is_some() {

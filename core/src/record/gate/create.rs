@@ -10,17 +10,17 @@ use crate::model::visit;
 use crate::model::{AuditKind, Gate, GateStatus, Meta, Status};
 use crate::program::{Listing, Statement, StatementKind, fill, names_in_text};
 use crate::read::gate::allow::{ANY_PERSON, Allow};
-use crate::read::gate::columns::Columns;
-use crate::record::entry::{Entry, opening, touch};
+use crate::read::gate::columns::GateColumns;
+use crate::record::entry::{BeginnableStatement, opening, touch};
 use crate::record::inputs::input;
 use crate::record::insist::Insist;
 use crate::record::instance::running;
-use crate::record::item::{self, Wanted};
-use crate::record::meta::Keys;
+use crate::record::item::{self, WantedPlace};
+use crate::record::meta::MetaKeys;
 use crate::record::render::brief::InputState;
-use crate::record::source::{Command, Source, StatementRef};
+use crate::record::source::{ProgramSource, RecordingCommand, StatementRef};
 use crate::record::{
-    At, Change, Facts, GateOpened, GateRow, Plan, Record, Style, WriteError, at_text, names,
+    At, Change, CommandPlan, Facts, GateOpened, GateRow, Record, Style, WriteError, at_text, names,
 };
 
 /// Limit for a value that is filled into a prompt, in bytes.
@@ -55,13 +55,13 @@ pub struct CreateGate {
 impl Record for CreateGate {
     type Done = GateOpened;
 
-    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<GateOpened>, WriteError> {
+    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<CommandPlan<GateOpened>, WriteError> {
         running(facts)?;
-        let source = Source::of(facts);
+        let source = ProgramSource::of(facts);
         let statement = self.statement(&source)?;
         let own = statement.and_then(|at| source.get(at));
         let named = own.map_or_else(StatementRef::default, |s| StatementRef::line(s.line));
-        let wanted = Wanted::new(&named, self.parent, &self.item, self.insist);
+        let wanted = WantedPlace::new(&named, self.parent, &self.item, self.insist);
         item::inside(facts, at, wanted, |facts, parent| {
             self.plan_in(facts, at, parent, statement, own)
         })
@@ -76,7 +76,7 @@ impl CreateGate {
         parent: Option<i64>,
         statement: Option<u32>,
         own: Option<&Statement>,
-    ) -> Result<Plan<GateOpened>, WriteError> {
+    ) -> Result<CommandPlan<GateOpened>, WriteError> {
         let name = own.and_then(|s| s.name.clone());
         let Some(base) = self.id.clone().or(name) else {
             return Err(WriteError::wrong(
@@ -91,8 +91,8 @@ impl CreateGate {
             text: Some(text.unwrap_or_else(|| format!("approve {base}:"))),
             line: own.map(|s| s.line).or(self.line),
         };
-        let found = Source::of(facts).find(&named)?;
-        let mut entry = Entry::open(facts, found, parent, self.insist, Some(&base))?;
+        let found = ProgramSource::of(facts).find(&named)?;
+        let mut entry = BeginnableStatement::open(facts, found, parent, self.insist, Some(&base))?;
         let terms = self.settled(&mut entry, statement)?;
         let allow = match &terms.allow {
             None => vec![ANY_PERSON],
@@ -153,7 +153,7 @@ impl CreateGate {
         }
         let timeout = terms.timeout.as_deref().map(|text| text.trim().to_owned());
         let mut log = Log::open(facts, at)?;
-        let columns = Columns {
+        let columns = GateColumns {
             execution_id: Some(row.id),
             timeout: timeout.clone(),
             timeout_at: deadline.map(Stamp::At),
@@ -181,12 +181,12 @@ impl CreateGate {
             metadata,
         };
         let words = Allow::parse(Some(&allow)).map_or_else(|e| e.to_string(), |a| a.words());
-        let keys = Keys::naming(&meta).and(Keys::line(&entry.source, &entry.found));
+        let keys = MetaKeys::naming(&meta).and(MetaKeys::line(&entry.source, &entry.found));
         let keys = entry.insisted.keys(keys).number("audit_seq", place);
         let mut changes = vec![opening(facts, at, &row, keys), created];
         changes.extend(overridden);
         changes.extend([Change::Gate(gate), touch(facts, at)]);
-        Ok(Plan {
+        Ok(CommandPlan {
             changes,
             done: GateOpened {
                 run: entry.run,
@@ -250,9 +250,13 @@ fn same_words(a: &str, b: &str) -> bool {
 impl CreateGate {
     /// Returns the gate with its prompt, `allow`, timeout and `on_reject`: each as the caller gave it, else as the
     /// program states it.
-    fn settled(&self, entry: &mut Entry, statement: Option<u32>) -> Result<CreateGate, WriteError> {
+    fn settled(
+        &self,
+        entry: &mut BeginnableStatement,
+        statement: Option<u32>,
+    ) -> Result<CreateGate, WriteError> {
         let mut terms = self.clone();
-        let Entry {
+        let BeginnableStatement {
             source,
             found,
             insisted,
@@ -315,7 +319,7 @@ impl CreateGate {
     fn filled(
         &self,
         facts: &Facts<'_>,
-        entry: &Entry<'_>,
+        entry: &BeginnableStatement<'_>,
         statement: Option<u32>,
         prompt: String,
     ) -> Result<(String, Vec<String>), WriteError> {
@@ -374,18 +378,19 @@ impl CreateGate {
     }
 
     /// Returns the gate's statement in the program: the gate at the given line, else the only gate with the given id.
-    fn statement(&self, source: &Source<'_>) -> Result<Option<u32>, WriteError> {
+    fn statement(&self, source: &ProgramSource<'_>) -> Result<Option<u32>, WriteError> {
         let Some(listing) = source.listing else {
             return Ok(None);
         };
         if let Some(line) = self.line {
             let found = source.find(&StatementRef::line(line))?;
             let own = source.statement(&found);
-            if let Some(own) = own.filter(|own| Command::of(own) != Command::Gate) {
+            if let Some(own) = own.filter(|own| RecordingCommand::of(own) != RecordingCommand::Gate)
+            {
                 return Err(WriteError::wrong(
                     format!("line {line} is not a gate: {}", super::shown(&own.text)),
-                    match Command::of(own) {
-                        Command::Input | Command::Declares => {
+                    match RecordingCommand::of(own) {
+                        RecordingCommand::Input | RecordingCommand::Declares => {
                             format!(
                                 "`prosescope program` shows the line of gate {}",
                                 self.id.as_deref().unwrap_or("ID")

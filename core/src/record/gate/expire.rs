@@ -1,14 +1,14 @@
-use super::log::{Event, Log};
+use super::log::{Log, NewAuditRow};
 use super::principal;
-use super::sealed::{Measure, Measured, overriding};
+use super::sealed::{DecisionBasis, Measure, overriding};
 use super::waits::resolved;
 use crate::model::{AuditKind, Gate};
 use crate::read::gate::allow::RESERVED;
 use crate::read::gate::lifecycle::Lifecycle;
 use crate::record::entry::touch;
-use crate::record::meta::Keys;
+use crate::record::meta::MetaKeys;
 use crate::record::steps::Steps;
-use crate::record::{At, Change, Facts, GateTimedOut, Plan, Record, WriteError};
+use crate::record::{At, Change, CommandPlan, Facts, GateTimedOut, Record, WriteError};
 
 /// The command `gates expire`, which sets every gate past its deadline to `timeout` (errata G3, G6, G9). Repeating the
 /// command changes nothing.
@@ -23,7 +23,11 @@ impl Record for ExpireGates {
     /// The timed-out gates in order of creation; empty if none was due.
     type Done = Vec<GateTimedOut>;
 
-    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<Vec<GateTimedOut>>, WriteError> {
+    fn plan(
+        &self,
+        facts: &Facts<'_>,
+        at: &At,
+    ) -> Result<CommandPlan<Vec<GateTimedOut>>, WriteError> {
         let by = self.overrides.as_deref().map(principal).transpose()?;
         // A due gate whose id differs from its file name must not be skipped silently: reading the gate returns the
         // fault.
@@ -37,7 +41,7 @@ impl Record for ExpireGates {
         let mut all = Steps::new(facts);
         let (mut done, measure) = (Vec::new(), Measure::new(facts, by.is_some()));
         for gate in facts.gates().filter(|gate| is_due(gate, at.now)) {
-            if let (Measured::ByOverride, Some(by)) = (measure.of(gate)?, by) {
+            if let (DecisionBasis::ByOverride, Some(by)) = (measure.of(gate)?, by) {
                 let row = overriding(&mut log, gate, by, None)?;
                 all.add([row]);
             }
@@ -62,20 +66,20 @@ pub(super) fn time_out(
     at: &At,
     gate: &Gate,
     log: &mut Log<'_>,
-) -> Result<Plan<GateTimedOut>, WriteError> {
+) -> Result<CommandPlan<GateTimedOut>, WriteError> {
     let deadline = gate.timeout_at.as_ref().map(ToString::to_string);
-    let metadata = Keys::default()
+    let metadata = MetaKeys::default()
         .text("timeout_at", deadline.as_deref())
         .text("on_reject", gate.on_reject.as_deref());
-    let event = Event {
+    let event = NewAuditRow {
         gate: &gate.id,
         kind: AuditKind::Timeout,
         principal: RESERVED,
         comment: None,
         metadata: metadata.done(),
     };
-    Ok(Plan {
-        changes: resolved(facts, at, gate, log, event, Keys::default())?,
+    Ok(CommandPlan {
+        changes: resolved(facts, at, gate, log, event, MetaKeys::default())?,
         done: GateTimedOut {
             run: facts.run().name,
             gate: gate.id.to_string(),

@@ -3,7 +3,7 @@ use serde_json::{Map, Value};
 use super::sealed::place_of_creation;
 use crate::model::AuditKind;
 use crate::read::gate::allow::RESERVED;
-use crate::read::gate::audit::{Chain, Head, seal, with_chain};
+use crate::read::gate::audit::{AuditHead, Chain, seal, with_chain};
 use crate::read::gate::lost;
 use crate::record::instance::shown;
 use crate::record::render::gates_json;
@@ -25,7 +25,7 @@ pub(super) struct Log<'a> {
 
 /// The content of a new row of the log. [`Log::add`] adds the recording client and the user.
 #[derive(Debug)]
-pub(super) struct Event<'a> {
+pub(super) struct NewAuditRow<'a> {
     pub(super) gate: &'a str,
     pub(super) kind: AuditKind,
     /// The principal that caused the event, as claimed.
@@ -53,7 +53,7 @@ impl<'a> Log<'a> {
     }
 
     /// Returns the change that appends a sealed row for `event`.
-    pub(super) fn add(&mut self, event: Event<'_>) -> Result<Change, WriteError> {
+    pub(super) fn add(&mut self, event: NewAuditRow<'_>) -> Result<Change, WriteError> {
         let mut metadata = event.metadata;
         metadata.insert("client".to_owned(), self.at.client.as_str().into());
         if let Some(user) = &self.at.os_user {
@@ -83,7 +83,7 @@ impl<'a> Log<'a> {
         kind: AuditKind,
         metadata: Map<String, Value>,
     ) -> Result<Change, WriteError> {
-        self.add(Event {
+        self.add(NewAuditRow {
             gate,
             kind,
             principal: RESERVED,
@@ -98,8 +98,8 @@ impl<'a> Log<'a> {
     }
 
     /// Returns the head that the log has once the changes are written. `None` if no row is sealed.
-    pub(super) fn head(&self) -> Option<Head> {
-        self.last.as_ref().map(|last| Head {
+    pub(super) fn head(&self) -> Option<AuditHead> {
+        self.last.as_ref().map(|last| AuditHead {
             run: self.name.as_str().into(),
             count: last.seq,
             hash: last.hash.clone(),

@@ -26,7 +26,7 @@ mod waits;
 pub use as_seen::DecideAsSeen;
 pub use create::CreateGate;
 pub use expire::ExpireGates;
-pub use resolve::{Decision, ResolveGate, Resolved};
+pub use resolve::{Decision, ResolveGate, ResolveResult};
 pub use view::ViewGate;
 
 pub(super) use expire::is_due;

@@ -1,14 +1,14 @@
 use super::expire::{is_due, time_out, touched};
-use super::log::{Event, Log};
-use super::sealed::{Measure, Measured, overriding};
+use super::log::{Log, NewAuditRow};
+use super::sealed::{DecisionBasis, Measure, overriding};
 use super::waits::resolved;
 use super::{fits, known, principal};
 use crate::model::time::Stamp;
 use crate::model::visit;
 use crate::model::{AuditKind, Gate, GateStatus};
 use crate::read::gate::allow::{Allow, Refusal};
-use crate::record::meta::Keys;
-use crate::record::{At, Facts, GateDecided, GateTimedOut, Plan, Record, WriteError};
+use crate::record::meta::MetaKeys;
+use crate::record::{At, CommandPlan, Facts, GateDecided, GateTimedOut, Record, WriteError};
 
 /// The command `approve` or `reject`, which decides a gate. The person's name is a claim and is not verified (errata
 /// G4).
@@ -45,7 +45,7 @@ pub enum Decision {
 
 /// The result of the command `approve` or `reject`.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Resolved {
+pub enum ResolveResult {
     /// The gate was decided.
     Decided(GateDecided),
     /// The decision came after the deadline and does not count; as requested, the due time-out was recorded instead
@@ -54,9 +54,9 @@ pub enum Resolved {
 }
 
 impl Record for ResolveGate {
-    type Done = Resolved;
+    type Done = ResolveResult;
 
-    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<Resolved>, WriteError> {
+    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<CommandPlan<ResolveResult>, WriteError> {
         let by = principal(&self.by)?;
         let acting_for = self.on_behalf_of.as_deref().map(principal).transpose()?;
         let (kind, comment) = self.decision.words()?;
@@ -73,7 +73,7 @@ impl Record for ResolveGate {
         if !is_due(gate, at.now) {
             admitted(gate, by, acting_for)?;
         }
-        let overridden = measured == Measured::ByOverride;
+        let overridden = measured == DecisionBasis::ByOverride;
         let mut changes = Vec::new();
         if overridden {
             changes.push(overriding(&mut log, gate, by, acting_for)?);
@@ -82,9 +82,9 @@ impl Record for ResolveGate {
             let out = time_out(facts, at, gate, &mut log)?;
             changes.extend(out.changes);
             changes.extend(touched(facts, at)?);
-            return Ok(Plan {
+            return Ok(CommandPlan {
                 changes,
-                done: Resolved::TooLate(out.done),
+                done: ResolveResult::TooLate(out.done),
             });
         }
         let status = kind.word().to_owned();
@@ -94,11 +94,11 @@ impl Record for ResolveGate {
         let waited_ms = waited_ms.and_then(|from| at.now.checked_sub(from));
         let waited_ms = waited_ms.map(|ms| ms.max(0));
 
-        let own = Keys::default().text("on_behalf_of", acting_for);
-        let metadata = Keys::default()
+        let own = MetaKeys::default().text("on_behalf_of", acting_for);
+        let metadata = MetaKeys::default()
             .number("approval_time_seconds", waited_ms.map(|ms| ms / 1000))
             .text("on_reject", on_reject);
-        let event = Event {
+        let event = NewAuditRow {
             gate: &gate.id,
             kind,
             principal: by,
@@ -107,9 +107,9 @@ impl Record for ResolveGate {
         };
         changes.extend(resolved(facts, at, gate, &mut log, event, own)?);
         changes.extend(touched(facts, at)?);
-        Ok(Plan {
+        Ok(CommandPlan {
             changes,
-            done: Resolved::Decided(GateDecided {
+            done: ResolveResult::Decided(GateDecided {
                 run: facts.run().name,
                 gate: gate.id.to_string(),
                 status,

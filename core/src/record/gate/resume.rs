@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use super::log::Log;
 use crate::model::{AuditKind, GateStatus, Text};
 use crate::record::instance::meta;
-use crate::record::meta::Keys;
+use crate::record::meta::MetaKeys;
 use crate::record::{At, Change, Facts, WriteError};
 
 /// Returns the ids of the gates at which a run continues, and the log rows that record this. These are the pending
@@ -34,7 +34,7 @@ pub(in crate::record) fn resumed(
                 continue;
             }
         }
-        let metadata = Keys::default()
+        let metadata = MetaKeys::default()
             .text("resume_source", Some(&at.client))
             .text("previous_status", Some(gate.status.word()));
         changes.push(log.system(&gate.id, AuditKind::Resumed, metadata.done())?);
@@ -54,7 +54,7 @@ pub(in crate::record) fn forced_gates(
     let mut log = Log::open(facts, at)?;
     pending
         .map(|gate| {
-            let was = Keys::default().text("previous_status", Some(gate.status.word()));
+            let was = MetaKeys::default().text("previous_status", Some(gate.status.word()));
             log.system(&gate.id, AuditKind::Forced, was.done())
         })
         .collect()
@@ -62,14 +62,14 @@ pub(in crate::record) fn forced_gates(
 
 /// The gates that the newest execution rows of a run are about: the ids of these rows, and the ids of the gates.
 #[derive(Default)]
-struct Last {
+struct NewestGates {
     rows: BTreeSet<i64>,
     gates: BTreeSet<Text>,
 }
 
 /// Returns the gates of the newest execution rows, back to the first row that is not about a gate.
-fn decided_last(facts: &Facts<'_>) -> Last {
-    let mut last = Last::default();
+fn decided_last(facts: &Facts<'_>) -> NewestGates {
+    let mut last = NewestGates::default();
     let newest = facts.rows().iter().rev();
     for row in newest.filter(|row| meta(row).reopened.is_none()) {
         let Some(gate) = meta(row).gate_id else { break };

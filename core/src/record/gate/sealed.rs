@@ -1,15 +1,15 @@
 use std::cell::OnceCell;
 
 use super::fits;
-use super::log::{Event, Log};
+use super::log::{Log, NewAuditRow};
 use crate::model::issue::{Issue, Severity};
 use crate::model::{AuditEvent, AuditKind, Gate};
-use crate::read::gate::audit::{Chain, Walk, edited, is_sealed};
+use crate::read::gate::audit::{AuditWalk, Chain, edited, is_sealed};
 use crate::read::gate::canonical::key_twice;
-use crate::read::gate::columns::Columns;
+use crate::read::gate::columns::GateColumns;
 use crate::read::gate::{contradictions, lost, seals_creations};
 use crate::record::instance::shown;
-use crate::record::meta::Keys;
+use crate::record::meta::MetaKeys;
 use crate::record::{Change, Facts, WriteError};
 
 /// The name of the rule for a gate whose creation has no sealed row.
@@ -29,7 +29,7 @@ pub(super) struct Measure<'a> {
 
 /// The basis on which a gate may be decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Measured {
+pub(super) enum DecisionBasis {
     /// The gate may be decided without an override: its creation is sealed, or the log has no seals, as in OpenProse.
     Plainly,
     /// The gate may be decided only by an override, because its creation has no sealed row.
@@ -50,7 +50,7 @@ impl<'a> Measure<'a> {
     /// # Errors
     /// A refusal by the rule `gate-changed`; or by `gate-creation-unsealed` if the creation has no sealed row, there is
     /// no evidence that the row was removed, and the caller does not override the rule.
-    pub(super) fn of(&self, gate: &Gate) -> Result<Measured, WriteError> {
+    pub(super) fn of(&self, gate: &Gate) -> Result<DecisionBasis, WriteError> {
         let facts = self.facts;
         // This call is made only for its fault: `Facts::gate` returns a fault for a gate with ambiguous files, but
         // `Facts::gates` does not.
@@ -77,13 +77,13 @@ impl<'a> Measure<'a> {
         }
         let created = |event: &AuditEvent| event.kind == AuditKind::Created && is_sealed(event);
         if events.iter().any(created) || !self.seals_creations() {
-            return Ok(Measured::Plainly);
+            return Ok(DecisionBasis::Plainly);
         }
         if let Some(why) = removed(facts, gate, &events) {
             return Err(was_changed(&why));
         }
         match self.overrides {
-            true => Ok(Measured::ByOverride),
+            true => Ok(DecisionBasis::ByOverride),
             false => Err(WriteError::refused(
                 UNSEALED,
                 format!(
@@ -126,17 +126,17 @@ pub(super) fn overriding(
         "gate's metadata",
         gate.metadata.as_deref().unwrap_or_default(),
     )?;
-    let Some(mut metadata) = Columns::adopted(gate) else {
+    let Some(mut metadata) = GateColumns::adopted(gate) else {
         return Err(was_changed(&format!(
             "the metadata of gate {} is not a JSON object, so the log cannot record it",
             shown(&gate.id)
         )));
     };
-    let more = Keys::default()
+    let more = MetaKeys::default()
         .text("overrides", Some(UNSEALED))
         .text("on_behalf_of", acting_for);
     metadata.extend(more.done());
-    log.add(Event {
+    log.add(NewAuditRow {
         gate: &gate.id,
         kind: AuditKind::Overridden,
         principal: by,
@@ -168,7 +168,7 @@ fn removed(facts: &Facts<'_>, gate: &Gate, events: &[AuditEvent]) -> Option<Stri
             "execution {execution} names the sealed row at place {seq} of the audit log as the creation of gate {id}, but the log has no such row"
         ));
     }
-    let mut walk = Walk::default();
+    let mut walk = AuditWalk::default();
     let wrong = facts.audit().find_map(|event| walk.step(event))?;
     Some(format!(
         "no sealed row of the log records the creation of gate {id}, and the log was changed ({wrong})"
@@ -180,7 +180,7 @@ fn is_ours(event: &AuditEvent) -> bool {
     let metadata = event.metadata.as_deref();
     let metadata = metadata.and_then(|text| serde_json::from_str(text).ok());
     event.kind == AuditKind::Created
-        && metadata.is_some_and(|metadata| Columns::of(&metadata).is_some())
+        && metadata.is_some_and(|metadata| GateColumns::of(&metadata).is_some())
 }
 
 /// Returns the execution that waits at a gate, and the place in the log's chain that this execution records for the

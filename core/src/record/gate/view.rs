@@ -1,9 +1,9 @@
 use serde_json::Map;
 
-use super::log::{Event, Log};
+use super::log::{Log, NewAuditRow};
 use super::{known, principal};
 use crate::model::AuditKind;
-use crate::record::{At, Facts, Plan, Record, WriteError};
+use crate::record::{At, CommandPlan, Facts, Record, WriteError};
 
 /// The command `gate show`, which records in the log that a person viewed a gate. Nothing else in the run changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,18 +17,18 @@ pub struct ViewGate {
 impl Record for ViewGate {
     type Done = ();
 
-    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<()>, WriteError> {
+    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<CommandPlan<()>, WriteError> {
         let by = principal(&self.by)?;
         let gate = known(facts, &self.gate)?;
         let mut log = Log::open(facts, at)?;
-        let row = log.add(Event {
+        let row = log.add(NewAuditRow {
             gate: &gate.id,
             kind: AuditKind::Viewed,
             principal: by,
             comment: None,
             metadata: Map::new(),
         })?;
-        Ok(Plan {
+        Ok(CommandPlan {
             changes: vec![row],
             done: (),
         })

@@ -1,11 +1,11 @@
-use super::log::{Event, Log};
+use super::log::{Log, NewAuditRow};
 use crate::model::visit;
 use crate::model::{Execution, Gate, Status};
 use crate::record::close::ending;
 use crate::record::instance::{Instance, meta};
-use crate::record::meta::Keys;
+use crate::record::meta::MetaKeys;
 use crate::record::{At, Change, Facts, GateResolution, WriteError};
-use crate::trace::{Shape, shape};
+use crate::trace::{RowShape, shape};
 
 /// Returns the changes that end the waiting at a gate: a row of the audit log, the gate's new status, and the closing
 /// row of the waiting execution. The log row and the gate also get the metadata keys in `own`.
@@ -14,12 +14,12 @@ pub(super) fn resolved(
     at: &At,
     gate: &Gate,
     log: &mut Log<'_>,
-    mut event: Event<'_>,
-    own: Keys,
+    mut event: NewAuditRow<'_>,
+    own: MetaKeys,
 ) -> Result<Vec<Change>, WriteError> {
     let status = event.kind.word().to_owned();
     let own = own.done();
-    let was = Keys::default().text("previous_status", Some(gate.status.word()));
+    let was = MetaKeys::default().text("previous_status", Some(gate.status.word()));
     event.metadata.extend(was.done());
     event.metadata.extend(own.clone());
     let over = over(facts, at, gate, &status)?;
@@ -58,7 +58,7 @@ fn over(
     if !instance.is_open() {
         return Ok(Vec::new());
     }
-    let keys = Keys::default().text("decision", Some(decision));
+    let keys = MetaKeys::default().text("decision", Some(decision));
     ending(facts, at, &instance, "completed", None, keys)
 }
 
@@ -67,7 +67,7 @@ fn waits_at(row: &Execution, gate: &Gate) -> bool {
     match &meta(row).gate_id {
         Some(named) => visit(named).0 == visit(&gate.id).0,
         None => {
-            shape(row) == Shape::Gate || matches!(row.status, Status::Pending | Status::Waiting)
+            shape(row) == RowShape::Gate || matches!(row.status, Status::Pending | Status::Waiting)
         }
     }
 }

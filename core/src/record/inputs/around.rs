@@ -6,11 +6,11 @@ use std::ops::ControlFlow;
 
 use crate::model::{Execution, Status};
 use crate::record::instance::begins;
-use crate::record::{Facts, Fault, Place};
+use crate::record::{Facts, Fault, StatementPlace};
 use crate::trace::frame_block;
 
 /// The queries on a run that find the values of a statement.
-pub(crate) trait Around {
+pub(crate) trait InputLookup {
     /// Returns the execution row with this id.
     fn row(&self, id: i64) -> Result<Option<Execution>, Fault>;
 
@@ -21,7 +21,7 @@ pub(crate) trait Around {
     /// Passes the rows at `place` to `each`, the newest first, until `each` breaks.
     fn back(
         &self,
-        place: &Place<'_>,
+        place: &StatementPlace<'_>,
         each: &mut dyn FnMut(Execution) -> ControlFlow<()>,
     ) -> Result<(), Fault>;
 
@@ -32,7 +32,7 @@ pub(crate) trait Around {
     fn imported(&self, alias: &str) -> Result<bool, Fault>;
 }
 
-impl Around for Facts<'_> {
+impl InputLookup for Facts<'_> {
     fn row(&self, id: i64) -> Result<Option<Execution>, Fault> {
         Ok(self.execution(id).cloned())
     }
@@ -50,7 +50,7 @@ impl Around for Facts<'_> {
 
     fn back(
         &self,
-        place: &Place<'_>,
+        place: &StatementPlace<'_>,
         each: &mut dyn FnMut(Execution) -> ControlFlow<()>,
     ) -> Result<(), Fault> {
         let _ = self.back(place, 0).cloned().try_for_each(each);
@@ -68,7 +68,7 @@ impl Around for Facts<'_> {
 }
 
 /// Returns the execution `from` and the executions around it, innermost first.
-pub(super) fn chain(run: &dyn Around, from: Option<i64>) -> Result<Vec<Execution>, Fault> {
+pub(super) fn chain(run: &dyn InputLookup, from: Option<i64>) -> Result<Vec<Execution>, Fault> {
     let (mut at, mut seen, mut chain) = (from, BTreeSet::new(), Vec::new());
     while let Some(id) = at.filter(|id| seen.insert(*id)) {
         let Some(row) = run.row(id)? else { break };
@@ -80,8 +80,8 @@ pub(super) fn chain(run: &dyn Around, from: Option<i64>) -> Result<Vec<Execution
 
 /// Returns the newest execution at `place`: its id and its last row.
 pub(super) fn last_of(
-    run: &dyn Around,
-    place: &Place<'_>,
+    run: &dyn InputLookup,
+    place: &StatementPlace<'_>,
 ) -> Result<Option<(i64, Execution)>, Fault> {
     let mut found: Option<(i64, Execution)> = None;
     run.back(place, &mut |row| {
@@ -104,7 +104,7 @@ const RECENT: usize = 200;
 
 /// Returns the newest failed row at these lines, or inside a row at these lines, in the call `frame` of a block.
 pub(super) fn error_in(
-    run: &dyn Around,
+    run: &dyn InputLookup,
     lines: std::ops::RangeInclusive<i64>,
     frame: Option<i64>,
 ) -> Result<Option<Execution>, Fault> {

@@ -3,14 +3,14 @@
 use std::ops::ControlFlow;
 
 use super::around::error_in;
-use super::{Around, At, Input, bound, is_branch, last_of, named, plain, told};
+use super::{Input, InputLookup, UsePlace, bound, is_branch, last_of, named, plain, told};
 use crate::model::Execution;
 use crate::program::{Expression, StatementKind as Kind, items};
 use crate::record::render::brief::{InputOfTask, InputState};
-use crate::record::{Fault, Place};
+use crate::record::{Fault, StatementPlace};
 use crate::trace::frame_block;
 
-impl<'a> At<'a> {
+impl<'a> UsePlace<'a> {
     /// Returns the error that a `catch` caught: the newest error in its `try`.
     pub(super) fn caught(
         &self,
@@ -93,7 +93,7 @@ impl<'a> At<'a> {
         let Some(list) = list.filter(|_| goes_through) else {
             return Ok(told(name, format!("{which} counts it")));
         };
-        let outside = At {
+        let outside = UsePlace {
             statement: around,
             from: row.map_or(self.from, |row| row.parent),
             branch: None,
@@ -147,7 +147,7 @@ impl<'a> At<'a> {
         let what = format!("the result of `{word}` in line {line} for the item of {which}");
         let last = before.last.and_then(|at| self.listing.get(at));
         let wrote = match last.filter(|_| scope.is_some()) {
-            Some(own) => last_of(self.run, &Place::of_statement(scope, own))?,
+            Some(own) => last_of(self.run, &StatementPlace::of_statement(scope, own))?,
             None => None,
         };
         let meta = wrote.and_then(|(_, row)| row.meta);
@@ -228,10 +228,10 @@ impl Operation {
 }
 
 /// Returns the newest row of the loop whose first row is `first`.
-fn last_of_loop(run: &dyn Around, first: &Execution) -> Result<Execution, Fault> {
+fn last_of_loop(run: &dyn InputLookup, first: &Execution) -> Result<Execution, Fault> {
     let own = |row: &Execution| row.meta.as_deref().and_then(|meta| meta.loop_id.clone());
     let mut last = None;
-    run.back(&Place::of(first), &mut |row| {
+    run.back(&StatementPlace::of(first), &mut |row| {
         if own(&row) != own(first) {
             return ControlFlow::Continue(());
         }

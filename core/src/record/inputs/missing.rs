@@ -1,12 +1,12 @@
 //! Explains why an input has no value.
 
-use super::{At, Input, last_of, named, plain};
+use super::{Input, UsePlace, last_of, named, plain};
 use crate::model::Status;
 use crate::program::{Expression, StatementKind as Kind, names_in_text};
 use crate::record::render::brief::{InputOfTask, InputState};
-use crate::record::{Fault, Place};
+use crate::record::{Fault, StatementPlace};
 
-impl<'a> At<'a> {
+impl<'a> UsePlace<'a> {
     /// Returns the input for a name without a binding in scope; `None` if the name is not the name of a value.
     pub(super) fn unbound(&self, name: &str, sure: bool) -> Result<Option<Input<'a>>, Fault> {
         let makers: Vec<u32> = self.makers(name).collect();
@@ -63,7 +63,7 @@ impl<'a> At<'a> {
                 ..InputOfTask::default()
             },
             names: Some((
-                At {
+                UsePlace {
                     statement: maker,
                     branch: None,
                     deep: self.deep + 1,
@@ -82,7 +82,7 @@ impl<'a> At<'a> {
         };
         let line = own.line;
         if own.kind == Kind::Input {
-            let place = Place::of_statement(None, own);
+            let place = StatementPlace::of_statement(None, own);
             let last = last_of(self.run, &place)?;
             let skipped = last.is_some_and(|(_, last)| last.status == Status::Skipped);
             let when = if skipped {
@@ -105,7 +105,7 @@ impl<'a> At<'a> {
                 continue;
             };
             for parent in parents.clone() {
-                let place = Place::of_statement(parent, statement);
+                let place = StatementPlace::of_statement(parent, statement);
                 let Some((id, last)) = last_of(self.run, &place)? else {
                     continue;
                 };

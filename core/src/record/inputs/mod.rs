@@ -14,13 +14,13 @@ mod missing;
 
 use std::collections::BTreeSet;
 
-pub(crate) use around::Around;
+pub(crate) use around::InputLookup;
 use around::{chain, last_of};
 
 use super::Fault;
 use crate::model::Execution;
 use crate::program::{
-    Expression, Given, Listing, Statement, StatementKind as Kind, names_in, names_in_text,
+    Expression, Listing, ProvidedName, Statement, StatementKind as Kind, names_in, names_in_text,
 };
 use crate::record::render::brief::{InputOfTask, InputState};
 use crate::trace::frame_block;
@@ -31,7 +31,7 @@ const DEEPEST: u32 = 32;
 /// Returns the inputs of a statement that runs in the execution `from`, ordered by name. `branch` is the name of the
 /// branch if the statement itself is a branch.
 pub(crate) fn inputs(
-    run: &dyn Around,
+    run: &dyn InputLookup,
     listing: &Listing,
     statement: u32,
     from: Option<i64>,
@@ -39,7 +39,7 @@ pub(crate) fn inputs(
 ) -> Result<Vec<InputOfTask>, Fault> {
     let mut found = Vec::new();
     let mut known = BTreeSet::new();
-    let at = At {
+    let at = UsePlace {
         listing,
         run,
         statement,
@@ -48,7 +48,8 @@ pub(crate) fn inputs(
         deep: 0,
     };
     let uses = listing.uses(statement).into_iter();
-    let mut open: Vec<(String, bool, At)> = uses.map(|used| (used.name, used.sure, at)).collect();
+    let mut open: Vec<(String, bool, UsePlace)> =
+        uses.map(|used| (used.name, used.sure, at)).collect();
     open.reverse();
     while let Some((name, sure, at)) = open.pop() {
         if !known.insert((name.clone(), at.statement)) {
@@ -70,13 +71,13 @@ pub(crate) fn inputs(
 /// Returns what one name means at a statement that runs in the execution `from`; `None` if the name is not the name of
 /// a value.
 pub(crate) fn input(
-    run: &dyn Around,
+    run: &dyn InputLookup,
     listing: &Listing,
     statement: u32,
     from: Option<i64>,
     name: &str,
 ) -> Result<Option<InputOfTask>, Fault> {
-    let at = At {
+    let at = UsePlace {
         listing,
         run,
         statement,
@@ -89,9 +90,9 @@ pub(crate) fn input(
 
 /// The place where names are used: a statement, and the execution that it runs in.
 #[derive(Clone, Copy)]
-struct At<'a> {
+struct UsePlace<'a> {
     listing: &'a Listing,
-    run: &'a dyn Around,
+    run: &'a dyn InputLookup,
     statement: u32,
     from: Option<i64>,
     /// The name of the branch, if the statement itself is a branch.
@@ -104,10 +105,10 @@ struct At<'a> {
 /// text, the place where they are resolved, and whether they are certainly names.
 struct Input<'a> {
     input: InputOfTask,
-    names: Option<(At<'a>, Vec<String>, bool)>,
+    names: Option<(UsePlace<'a>, Vec<String>, bool)>,
 }
 
-impl<'a> At<'a> {
+impl<'a> UsePlace<'a> {
     fn input(&self, name: &str, sure: bool) -> Result<Option<Input<'a>>, Fault> {
         let given = self.listing.given(self.statement).get(name).copied();
         if let Some((how, around)) = given
@@ -116,7 +117,7 @@ impl<'a> At<'a> {
             let scope = self.run.scope_of(name, self.from)?;
             let rows = chain(self.run, self.from)?;
             let of = |row: &&Execution| match how {
-                Given::Parameter => frame_block(row) == holder.name.as_deref(),
+                ProvidedName::Parameter => frame_block(row) == holder.name.as_deref(),
                 _ => row.index == Some(holder.line.into()) && !is_branch(row),
             };
             let place = rows.iter().position(|row| of(&row));
@@ -125,9 +126,11 @@ impl<'a> At<'a> {
             }
             let row = place.and_then(|place| rows.get(place));
             let found = match how {
-                Given::Parameter => self.parameter(name, around, row)?,
-                Given::Error => self.caught(name, around, &rows)?,
-                Given::Counter | Given::Item => self.item(name, around, &rows, place)?,
+                ProvidedName::Parameter => self.parameter(name, around, row)?,
+                ProvidedName::Error => self.caught(name, around, &rows)?,
+                ProvidedName::Counter | ProvidedName::Item => {
+                    self.item(name, around, &rows, place)?
+                }
             };
             return Ok(Some(found));
         }
@@ -159,7 +162,7 @@ impl<'a> At<'a> {
 
     fn is_parameter(&self, name: &str) -> bool {
         let given = self.listing.given(self.statement);
-        matches!(given.get(name), Some((Given::Parameter, _)))
+        matches!(given.get(name), Some((ProvidedName::Parameter, _)))
     }
 
     /// Returns the statements that give this name a value.
@@ -223,7 +226,7 @@ impl<'a> At<'a> {
             }
         };
         let argument = call.and_then(|call| self.listing.argument(call, block, name));
-        let caller = At {
+        let caller = UsePlace {
             statement: at,
             from: frame.parent,
             branch: None,

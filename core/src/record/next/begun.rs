@@ -1,15 +1,15 @@
 //! Describes in one line what the VM does itself, without a subagent, after a statement has begun.
 
-use super::super::source::{Found, Source};
-use super::ends::Ending;
+use super::super::source::{LineLookup, ProgramSource};
+use super::ends::StatementEnd;
 use crate::model::shell;
 use crate::program::{Listing, StatementKind as Kind};
 use crate::record::render::brief::NextStep;
 
 /// Returns the next step of the execution `id`; `None` for a session, because its brief contains the next step.
 pub(in crate::record) fn next_step(
-    source: &Source<'_>,
-    found: &Found,
+    source: &ProgramSource<'_>,
+    found: &LineLookup,
     id: i64,
 ) -> Option<NextStep> {
     let (listing, at) = source.listed(found);
@@ -21,7 +21,7 @@ pub(in crate::record) fn next_step(
     let block = target.filter(|_| kind == Kind::Do);
     // A call of a block ends without a value, unless the program gives the value a name.
     let of = Some(kind).filter(|kind| *kind != Kind::Do);
-    let ending = Ending::of(of, output);
+    let ending = StatementEnd::of(of, output);
     let do_it = match kind {
         Kind::Session | Kind::Resume => return None,
         Kind::Parallel if found.statement.is_some() => {
@@ -100,7 +100,7 @@ pub(in crate::record) fn next_step(
         _ => "Carry out the statement".to_owned(),
     };
     let then = match ending {
-        Ending::Writes(_) => "then write the value (on standard input)",
+        StatementEnd::Writes(_) => "then write the value (on standard input)",
         _ => "then end the execution",
     };
     Some(NextStep {

@@ -3,14 +3,14 @@
 
 use super::super::instance::{Instance, meta, newest_in, shown};
 use super::super::rounds::rounds_left;
-use super::super::source::Source;
+use super::super::source::ProgramSource;
 use super::super::task::output_of;
 use super::super::{WriteError, parallel, retry};
-use super::{Body, FILE, Last, Look, NextChoice};
+use super::{BodyStatements, FILE, NewestRow, NextChoice, NextFacts};
 use crate::model::shell;
 use crate::model::{Execution, Status, Text};
 use crate::program::{StatementKind as Kind, allows_failure};
-use crate::trace::{Shape, shape};
+use crate::trace::{RowShape, shape};
 
 pub(super) fn choice(command: impl Into<String>, why: impl Into<String>) -> NextChoice {
     NextChoice {
@@ -21,7 +21,7 @@ pub(super) fn choice(command: impl Into<String>, why: impl Into<String>) -> Next
 }
 
 /// The way in which a statement without a body ends.
-pub(super) enum Ending<'a> {
+pub(super) enum StatementEnd<'a> {
     /// The statement ends with an error.
     Throws,
     /// The statement ends with a value, which may have a name.
@@ -30,43 +30,43 @@ pub(super) enum Ending<'a> {
     Completes,
 }
 
-impl Ending<'_> {
+impl StatementEnd<'_> {
     /// Chooses the ending by the statement's kind and by the name of the value that the statement writes.
-    pub(super) fn of(kind: Option<Kind>, output: Option<&str>) -> Ending<'_> {
+    pub(super) fn of(kind: Option<Kind>, output: Option<&str>) -> StatementEnd<'_> {
         use Kind::{Arrow, Call, Do, Exec, Resume, Session, Throw};
         match (kind, output) {
-            (Some(Throw), _) => Ending::Throws,
-            (_, Some(name)) => Ending::Writes(Some(name)),
-            (Some(Session | Resume | Call | Arrow | Exec | Do), None) => Ending::Writes(None),
-            _ => Ending::Completes,
+            (Some(Throw), _) => StatementEnd::Throws,
+            (_, Some(name)) => StatementEnd::Writes(Some(name)),
+            (Some(Session | Resume | Call | Arrow | Exec | Do), None) => StatementEnd::Writes(None),
+            _ => StatementEnd::Completes,
         }
     }
 
     /// Returns the command that ends the statement. A command that writes a value reads it from standard input.
     pub(super) fn command(&self, id: i64) -> String {
         match self {
-            Ending::Throws => format!("prosescope fail {id} TEXT"),
-            Ending::Writes(Some(name)) => {
+            StatementEnd::Throws => format!("prosescope fail {id} TEXT"),
+            StatementEnd::Writes(Some(name)) => {
                 format!("prosescope put {} --into {id}", shell::word(name))
             }
-            Ending::Writes(None) => format!("prosescope put --anon --into {id}"),
-            Ending::Completes => format!("prosescope end {id}"),
+            StatementEnd::Writes(None) => format!("prosescope put --anon --into {id}"),
+            StatementEnd::Completes => format!("prosescope end {id}"),
         }
     }
 }
 
 /// Returns the command that ends an open execution in which nothing is open.
-pub(in crate::record) fn end_of(source: &Source<'_>, row: &Execution) -> String {
+pub(in crate::record) fn end_of(source: &ProgramSource<'_>, row: &Execution) -> String {
     let output = output_of(source, row).map(|(name, _)| name);
     let of = source.of_row(row).and_then(|at| source.kind(at));
-    let works = shape(row) == Shape::Statement && meta(row).gate_id.is_none();
+    let works = shape(row) == RowShape::Statement && meta(row).gate_id.is_none();
     match meta(row).gate_id {
         Some(gate) => format!("prosescope gate wait {gate}"),
-        None => Ending::of(of.filter(|_| works), output.as_deref()).command(row.id),
+        None => StatementEnd::of(of.filter(|_| works), output.as_deref()).command(row.id),
     }
 }
 
-impl Look<'_> {
+impl NextFacts<'_> {
     /// Says that the run goes on with this command at the end of an execution.
     fn at_end(&self, row: &Execution, choice: NextChoice) -> NextChoice {
         match self.source.of_row(row) {
@@ -84,15 +84,17 @@ impl Look<'_> {
             .and_then(|at| self.listing.get(at))
             .map(|s| s.kind);
         let output = output_of(self.source, row).map(|(name, _)| name);
-        let end = Ending::of(kind, output.as_deref());
+        let end = StatementEnd::of(kind, output.as_deref());
         let why = match &end {
-            Ending::Throws => "the program throws here".to_owned(),
-            Ending::Writes(Some(name)) => format!("execution {id} is open, and writes {name}"),
-            Ending::Writes(None) => format!("execution {id} is open: its result has no name"),
-            Ending::Completes => format!("execution {id} is open, and writes nothing"),
+            StatementEnd::Throws => "the program throws here".to_owned(),
+            StatementEnd::Writes(Some(name)) => {
+                format!("execution {id} is open, and writes {name}")
+            }
+            StatementEnd::Writes(None) => format!("execution {id} is open: its result has no name"),
+            StatementEnd::Completes => format!("execution {id} is open, and writes nothing"),
         };
         let file = match end {
-            Ending::Writes(_) => FILE,
+            StatementEnd::Writes(_) => FILE,
             _ => "",
         };
         let ends = choice(format!("{}{file}", end.command(id)), why);
@@ -119,20 +121,20 @@ impl Look<'_> {
                 None => choice("prosescope finish", "the program is at its end"),
             }]);
         };
-        if shape(row) == Shape::Loop {
+        if shape(row) == RowShape::Loop {
             return self.round(row);
         }
         let id = row.id;
         let done = format!("the statements of execution {id} are done");
         let ends = match output_of(self.source, row) {
             Some((name, _)) => {
-                let end = Ending::Writes(Some(&name)).command(id);
+                let end = StatementEnd::Writes(Some(&name)).command(id);
                 choice(
                     format!("{end}{FILE}"),
                     format!("{done}, and {name} is the execution's value"),
                 )
             }
-            None => choice(Ending::Completes.command(id), done),
+            None => choice(StatementEnd::Completes.command(id), done),
         };
         Ok(vec![self.at_end(row, ends)])
     }
@@ -141,7 +143,7 @@ impl Look<'_> {
     /// returned. `None` if a statement may begin.
     pub(super) fn over(&self, row: &Execution) -> Result<Option<Vec<NextChoice>>, WriteError> {
         let id = row.id;
-        let is_loop = shape(row) == Shape::Loop;
+        let is_loop = shape(row) == RowShape::Loop;
         if let Some(line) = self.facts.returned(Some(id)) {
             return match is_loop {
                 true => Ok(Some(vec![choice(
@@ -158,7 +160,7 @@ impl Look<'_> {
     pub(super) fn used_up(&self, row: &Execution) -> Option<NextChoice> {
         let id = row.id;
         let used_up =
-            shape(row) == Shape::Loop && rounds_left(self.facts, self.source, Some(id)).is_err();
+            shape(row) == RowShape::Loop && rounds_left(self.facts, self.source, Some(id)).is_err();
         used_up.then(|| {
             choice(
                 format!("prosescope end {id}"),
@@ -215,7 +217,7 @@ impl Look<'_> {
     pub(super) fn branches(
         &self,
         row: &Execution,
-        body: &Body,
+        body: &BodyStatements,
     ) -> Result<Vec<NextChoice>, WriteError> {
         let id = row.id;
         let instance = Instance::of(self.facts, id)?;
@@ -224,7 +226,7 @@ impl Look<'_> {
         let missing = missing.map(|(name, _)| &**name);
         let has_items = body.of.is_some_and(|of| self.listing.has_items(of));
         let end = match shape(row) {
-            Shape::Parallel => vec![choice(
+            RowShape::Parallel => vec![choice(
                 format!("prosescope end {id}"),
                 "all branches are done",
             )],
@@ -310,7 +312,7 @@ impl Look<'_> {
     pub(super) fn behind_failure(
         &self,
         row: Option<&Execution>,
-        last: &Last,
+        last: &NewestRow,
     ) -> Result<Vec<NextChoice>, WriteError> {
         let error = match &last.row.error {
             Some(error) => format!(": {}", shown(error)),

@@ -23,14 +23,14 @@ use super::gate::is_due;
 use super::instance::{begun_after, meta, newest_in};
 use super::item::is_parallel;
 use super::open_executions::OpenExecutions;
-use super::source::Source;
+use super::source::ProgramSource;
 use super::{AgentFact, Facts, Fault, Shelf, Style, WriteError};
 use crate::model::shell;
 use crate::model::visit;
 use crate::model::{Binding, Execution, Gate, GateStatus, Run, RunStatus, Status};
 use crate::program::{Listing, StatementKind as Kind};
 use crate::read::gate::expire_command;
-use crate::trace::{Shape, Trace, frame_block, is_branch_text, shape};
+use crate::trace::{RowShape, Trace, frame_block, is_branch_text, shape};
 
 /// The commands that may come next in a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,12 +56,12 @@ pub struct NextChoice {
     /// Where the run goes on with the command, if it begins or ends a statement of the program.
     #[serde(skip)]
     #[cfg_attr(feature = "typescript", ts(skip))]
-    pub stands: Option<Stand>,
+    pub stands: Option<NextPlace>,
 }
 
 /// A place at which a run goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stand {
+pub struct NextPlace {
     /// The statement: an index into [`Listing::statements`].
     pub statement: u32,
     /// The execution in which the statement runs; `None` at the program's top.
@@ -71,14 +71,14 @@ pub struct Stand {
 /// The most innermost open executions whose places [`stands`] returns: as many as the page of `resume` shows.
 const MOST_STANDS: usize = 50;
 
-/// Returns where a running run goes on: for each of the first innermost open executions, or for `None` if nothing is open,
-/// the place of the first command that [`next`] offers there. Empty as a part of the run was not read, or if rows do not
-/// record the run.
+/// Returns where a running run goes on: for each of the first innermost open executions, or for `None` if nothing is
+/// open, the place of the first command that [`next`] offers there. Empty as a part of the run was not read, or if rows
+/// do not record the run.
 pub(crate) fn stands(
     run: &Run,
     trace: &Trace,
     listing: Option<&Listing>,
-) -> BTreeMap<Option<i64>, Stand> {
+) -> BTreeMap<Option<i64>, NextPlace> {
     let shelf = ReadShelf {
         values: &|_, _| None,
     };
@@ -87,11 +87,11 @@ pub(crate) fn stands(
         let facts = Facts::of(&shelf, Style::of(&run), run, listing, Some(trace))?;
         let open_executions = OpenExecutions::of(&facts);
         let leaves = open_executions.leaves();
-        let source = Source::of(&facts);
+        let source = ProgramSource::of(&facts);
         let Some(listing) = source.listing else {
             return Ok(BTreeMap::new());
         };
-        let look = Look {
+        let look = NextFacts {
             facts: &facts,
             now: i64::MIN,
             name: "",
@@ -114,8 +114,8 @@ pub(crate) fn stands(
 }
 
 /// Returns the commands that may come next in a run whose events are rows, or become rows. `name` is the name by which
-/// commands find the run. `named` is true if the user gave this name; all commands then contain it. `values` returns the
-/// value of a binding if it is text of at most so many bytes.
+/// commands find the run. `named` is true if the user gave this name; all commands then contain it. `values` returns
+/// the value of a binding if it is text of at most so many bytes.
 ///
 /// # Errors
 /// An error if the run contradicts itself, or if a part of it was not read.
@@ -178,7 +178,7 @@ impl Shelf for ReadShelf<'_> {
 impl NextChoice {
     /// Says where the run goes on with this command.
     fn at(self, statement: u32, inside: Option<i64>) -> NextChoice {
-        let stands = Some(Stand { statement, inside });
+        let stands = Some(NextPlace { statement, inside });
         NextChoice { stands, ..self }
     }
 
@@ -218,14 +218,14 @@ fn asked(facts: &Facts<'_>, now: i64, name: &str) -> Result<NextView, WriteError
         RunStatus::Interrupted => return begin("the run is interrupted"),
         _ => {}
     }
-    let source = Source::of(facts);
+    let source = ProgramSource::of(facts);
     let Some(listing) = source.listing else {
         let why = "the run has no program, so the next statement is unknown";
         return Ok(view(vec![choice("prosescope resume", why)]));
     };
     let open_executions = OpenExecutions::of(facts);
     let leaves = open_executions.leaves();
-    let look = Look {
+    let look = NextFacts {
         facts,
         now,
         name,
@@ -238,7 +238,7 @@ fn asked(facts: &Facts<'_>, now: i64, name: &str) -> Result<NextView, WriteError
     if let Some(at) = at {
         for row in open_executions
             .above(at)
-            .filter(|row| shape(row) == Shape::Parallel)
+            .filter(|row| shape(row) == RowShape::Parallel)
         {
             choices.splice(0..0, look.joins(row)?);
         }
@@ -254,19 +254,19 @@ fn asked(facts: &Facts<'_>, now: i64, name: &str) -> Result<NextView, WriteError
 const MOST: usize = 24;
 
 /// The data from which the next commands are computed.
-struct Look<'a> {
+struct NextFacts<'a> {
     facts: &'a Facts<'a>,
     now: i64,
     /// The name by which commands find the run.
     name: &'a str,
-    source: &'a Source<'a>,
+    source: &'a ProgramSource<'a>,
     listing: &'a Listing,
     /// Whether the run has several innermost open executions. Each command then has to contain the id of its parent.
     several: bool,
 }
 
 /// The statements inside an execution, or the whole program.
-struct Body {
+struct BodyStatements {
     /// The index of the statement around the body; `None` is the program.
     of: Option<u32>,
     /// The index of the first statement of the body; `None` if the body is empty.
@@ -274,18 +274,18 @@ struct Body {
 }
 
 /// The newest row in a body.
-struct Last {
+struct NewestRow {
     row: Execution,
     failed: bool,
     statement: Option<u32>,
 }
 
-impl Look<'_> {
+impl NextFacts<'_> {
     fn choices(&self, at: Option<&Execution>) -> Result<Vec<NextChoice>, WriteError> {
         let Some(row) = at else {
             return self.in_body(None, &self.body_of(None));
         };
-        if shape(row) == Shape::Gate {
+        if shape(row) == RowShape::Gate {
             return self.decision(row);
         }
         match self.body(row)? {
@@ -296,15 +296,15 @@ impl Look<'_> {
     }
 
     /// Returns the body of a statement, or of the program.
-    fn body_of(&self, of: Option<u32>) -> Body {
-        Body {
+    fn body_of(&self, of: Option<u32>) -> BodyStatements {
+        BodyStatements {
             of,
             first: self.listing.first_in(of),
         }
     }
 
     /// Returns the body of an execution; `None` if the execution has no body.
-    fn body(&self, row: &Execution) -> Result<Option<Body>, WriteError> {
+    fn body(&self, row: &Execution) -> Result<Option<BodyStatements>, WriteError> {
         let of = |of: u32| self.body_of(Some(of));
         if let Some(block) = frame_block(row) {
             return Ok(self.listing.block_named(block).map(of));
@@ -320,7 +320,7 @@ impl Look<'_> {
             }
             let own = row.index.and_then(|line| u32::try_from(line).ok());
             let first = own.and_then(|line| self.source.at_line(line));
-            return Ok(first.is_some().then_some(Body {
+            return Ok(first.is_some().then_some(BodyStatements {
                 of: Some(parallel),
                 first,
             }));
@@ -331,7 +331,11 @@ impl Look<'_> {
     }
 
     /// Returns the commands to choose from in a body, after the last statement that ended in it.
-    fn in_body(&self, row: Option<&Execution>, body: &Body) -> Result<Vec<NextChoice>, WriteError> {
+    fn in_body(
+        &self,
+        row: Option<&Execution>,
+        body: &BodyStatements,
+    ) -> Result<Vec<NextChoice>, WriteError> {
         if let Some(row) = row
             && let Some(all) = self.over(row)?
         {
@@ -361,7 +365,7 @@ impl Look<'_> {
     }
 
     /// Returns the newest row in an execution, or at the program's top. In a loop, only the open round counts.
-    fn last(&self, row: Option<&Execution>) -> Result<Option<Last>, WriteError> {
+    fn last(&self, row: Option<&Execution>) -> Result<Option<NewestRow>, WriteError> {
         let parent = row.map(|row| row.id);
         let since = begun_after(self.facts, parent)?;
         let last = newest_in(self.facts, parent, since, |_| true);
@@ -375,7 +379,7 @@ impl Look<'_> {
             last => last,
         };
         let Some(row) = last else { return Ok(None) };
-        Ok(Some(Last {
+        Ok(Some(NewestRow {
             failed: self.has_failed(row)?,
             statement: self.source.of_row(row),
             row: row.clone(),

@@ -2,24 +2,24 @@
 
 use super::super::entry::barred;
 use super::super::instance::Instance;
-use super::super::source::Command;
-use super::super::{Place, WriteError, retry};
+use super::super::source::RecordingCommand;
+use super::super::{StatementPlace, WriteError, retry};
 use super::ends::choice;
-use super::{Body, FILE, Look, NextChoice};
+use super::{BodyStatements, FILE, NextChoice, NextFacts};
 use crate::model::shell;
 use crate::model::{Execution, Status};
 use crate::program::{Statement, StatementKind as Kind};
 use crate::trace::judgement::{Bar, Why};
-use crate::trace::{Shape, shape};
+use crate::trace::{RowShape, shape};
 
-impl Look<'_> {
+impl NextFacts<'_> {
     /// Returns the commands for the statements that may begin in `row`, from `next` on. If none of them has to run, the
     /// commands that end the body follow.
     pub(super) fn offers(
         &self,
         next: Option<u32>,
         row: Option<&Execution>,
-        body: &Body,
+        body: &BodyStatements,
     ) -> Result<Vec<NextChoice>, WriteError> {
         let mut all = Vec::new();
         let mut at = next;
@@ -127,10 +127,12 @@ impl Look<'_> {
         };
         let line = own.line;
         let name = own.name.as_deref();
-        let mut command = match Command::of(own) {
-            Command::Input => return format!("prosescope put {}{FILE}", name.unwrap_or("NAME")),
+        let mut command = match RecordingCommand::of(own) {
+            RecordingCommand::Input => {
+                return format!("prosescope put {}{FILE}", name.unwrap_or("NAME"));
+            }
             // A gate needs a question.
-            Command::Gate if name.is_some() && own.find("prompt").is_none() => format!(
+            RecordingCommand::Gate if name.is_some() && own.find("prompt").is_none() => format!(
                 "prosescope gate create {} --line {line} --prompt TEXT",
                 name.unwrap_or("ID")
             ),
@@ -143,9 +145,9 @@ impl Look<'_> {
     }
 
     /// Returns whether the loop `row` may be left before the statement `next`, which would begin a new round.
-    fn may_exit(&self, row: &Execution, next: u32, body: &Body) -> bool {
+    fn may_exit(&self, row: &Execution, next: u32, body: &BodyStatements) -> bool {
         let counted = self.source.of_row(row).and_then(|at| self.listing.get(at));
-        shape(row) == Shape::Loop
+        shape(row) == RowShape::Loop
             && body.first == Some(next)
             && counted.is_none_or(|s| s.kind != Kind::Repeat)
     }
@@ -155,7 +157,7 @@ impl Look<'_> {
     fn is_there(&self, own: &Statement) -> Result<bool, WriteError> {
         Ok(match (&own.name, own.kind) {
             (Some(name), Kind::Input) => {
-                let place = Place::of_statement(None, own);
+                let place = StatementPlace::of_statement(None, own);
                 let mut rows = self.facts.back(&place, i64::MIN);
                 self.facts.binding(name, None)?.is_some()
                     || rows.any(|row| row.status == Status::Skipped)

@@ -34,12 +34,12 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Cell;
+    use crate::model::ShownCell;
     use crate::model::database::query::QueryColumn;
 
     #[test]
     fn csv_quotes_what_would_end_a_field() {
-        let cell = |stored: &str, text: &str| Cell {
+        let cell = |stored: &str, text: &str| ShownCell {
             stored: stored.to_owned(),
             text: text.to_owned(),
             len: text.len() as u64,

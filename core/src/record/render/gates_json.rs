@@ -1,4 +1,5 @@
-//! Writes events, imports, gates and audit rows of a run folder in the form that [`crate::read::decode::gates_json`] reads.
+//! Writes events, imports, gates and audit rows of a run folder in the form that [`crate::read::decode::gates_json`]
+//! reads.
 
 use serde_json::{Map, Value};
 

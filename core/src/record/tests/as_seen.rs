@@ -6,9 +6,10 @@ use crate::model::time::Stamp;
 use crate::model::{Gate, GateStatus};
 use crate::read::gate;
 use crate::read::gate::audit::ChainState;
-use crate::read::gate::seen::{Heads, Seen};
+use crate::read::gate::seen::{Heads, SeenGate};
 use crate::record::{
-    CreateGate, DecideAsSeen, Decision, Insist, ResolveGate, Resolved, Style, ViewGate, WriteError,
+    CreateGate, DecideAsSeen, Decision, Insist, ResolveGate, ResolveResult, Style, ViewGate,
+    WriteError,
 };
 
 const STYLES: [Style; 3] = [Style::AppendOnly, Style::InPlace, Style::Files];
@@ -18,7 +19,7 @@ const LATER: &str = "2026-01-25 12:30:00";
 fn on_page(run: &Memory, resolve: ResolveGate) -> DecideAsSeen {
     DecideAsSeen {
         run: super::memory::RUN.to_owned(),
-        seen: Seen::of(&run.gates[0], &Heads::of(&run.audit)).unwrap(),
+        seen: SeenGate::of(&run.gates[0], &Heads::of(&run.audit)).unwrap(),
         resolve,
     }
 }
@@ -40,7 +41,7 @@ fn a_decision_on_a_page_is_recorded_once() {
         ] {
             let mut run = run_with_gate(style);
             let page = on_page(&run, own);
-            let Resolved::Decided(done) = run.at(LATER, &page).unwrap() else {
+            let ResolveResult::Decided(done) = run.at(LATER, &page).unwrap() else {
                 panic!("it is not too late");
             };
             assert_eq!(done.status, status);

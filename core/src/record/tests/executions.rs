@@ -2,8 +2,8 @@ use super::Memory;
 use crate::model::{AgentScope, Execution, RunStatus, Status};
 use crate::read::decode::rows::meta_of;
 use crate::record::{
-    AddImport, Begin, BranchStatus, CreateGate, End, Ended, Fail, Insist, Put, Record, Remember,
-    StatementRef, Style, WriteError,
+    AddImport, Begin, BranchStatus, CreateGate, End, EndedPart, Fail, Insist, Put, Record,
+    Remember, StatementRef, Style, WriteError,
 };
 
 const NOW: &str = "2026-01-25 12:00:00";
@@ -58,14 +58,14 @@ fn constructs_that_the_program_lacks_begin_by_their_text() {
             ..begin("session \"A\"")
         };
         let branch = run.at(NOW, &branch).unwrap().id().unwrap();
-        let Ok(Ended::Execution(ended)) = run.at(NOW, &end(branch)) else {
+        let Ok(EndedPart::Execution(ended)) = run.at(NOW, &end(branch)) else {
             panic!("a branch ends like any execution");
         };
         assert_eq!(ended.branch.as_deref(), Some("a"));
         let joined = run.at(NOW, &end(parallel.unwrap()));
-        assert!(matches!(joined, Ok(Ended::Parallel(_))), "{joined:?}");
+        assert!(matches!(joined, Ok(EndedPart::Parallel(_))), "{joined:?}");
         let a_loop = run.at(NOW, &begin("loop until **done** (max: 2):"));
-        let Ok(Ended::Loop(rounds)) = run.at(NOW, &end(a_loop.unwrap().id().unwrap())) else {
+        let Ok(EndedPart::Loop(rounds)) = run.at(NOW, &end(a_loop.unwrap().id().unwrap())) else {
             panic!("a loop ends with its rounds");
         };
         assert_eq!((rounds.iteration, rounds.max), (0, Some(2)));
@@ -137,7 +137,7 @@ fn branches_are_found_by_their_parallel_x2() {
     };
     refused(&mut run, &again, "branch-begun");
     run.executions[1].status = Status::Completed;
-    let Ok(Ended::Parallel(joined)) = run.at(NOW, &end(1)) else {
+    let Ok(EndedPart::Parallel(joined)) = run.at(NOW, &end(1)) else {
         panic!("the branches are joined");
     };
     assert_eq!(

@@ -9,7 +9,7 @@ use crate::model::{AuditEvent, Execution, Gate, GateRecord, GateStatus, Run, Run
 use crate::read::gate::audit::{ChainState, verify};
 use crate::record::{
     Begin, Change, CreateGate, Decision, ExpireGates, Finish, Insist, Reopen, ResolveGate,
-    Resolved, StatementRef, Style, ViewGate, WriteError,
+    ResolveResult, StatementRef, Style, ViewGate, WriteError,
 };
 use crate::trace::{NodeKind, fold};
 
@@ -235,7 +235,7 @@ fn a_decision_is_one_transaction_with_the_log_first_g7() {
     for style in STYLES {
         let mut run = run_with_gate(style);
         let done = run.at("2026-01-25 12:14:07", &approve("deploy", "raymond"));
-        let Resolved::Decided(done) = done.unwrap() else {
+        let ResolveResult::Decided(done) = done.unwrap() else {
             panic!("it was in time");
         };
         assert_eq!(
@@ -278,7 +278,7 @@ fn a_rejection_names_what_the_program_does_then() {
     assert!(error.to_string().contains("needs a reason"), "{error}");
     let mut command = reject("deploy", "lee");
     command.on_behalf_of = Some("ops-team".into());
-    let Resolved::Decided(done) = run.at(NOON, &command).unwrap() else {
+    let ResolveResult::Decided(done) = run.at(NOON, &command).unwrap() else {
         panic!("it was in time");
     };
     assert_eq!(done.on_reject.as_deref(), Some("throw \"no\""));
@@ -374,7 +374,7 @@ fn past_its_deadline_a_gate_is_not_decided_g3() {
         let mut asked = approve("deploy", "mallory");
         asked.record_timeout = true;
         let late = run.at("2026-01-25 14:30:01", &asked);
-        let Resolved::TooLate(out) = late.unwrap() else {
+        let ResolveResult::TooLate(out) = late.unwrap() else {
             panic!("it was late");
         };
         assert_eq!(out.on_reject.as_deref(), Some("throw \"no\""));

@@ -290,7 +290,7 @@ fn limits_are_the_programs() {
         // A loop ends with its present round, and a round that has ended is not counted twice.
         for run in [&mut run, &mut left] {
             match run.at(NOW, &end(a_loop)).unwrap() {
-                crate::record::Ended::Loop(rounds) => assert_eq!(rounds.iteration, 2),
+                crate::record::EndedPart::Loop(rounds) => assert_eq!(rounds.iteration, 2),
                 other => panic!("{other:?}"),
             }
         }

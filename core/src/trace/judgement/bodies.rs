@@ -44,8 +44,8 @@ impl Lack {
     }
 }
 
-/// What a run recorded of the bodies of its program. Each command that ends something asks for one execution, so what needs
-/// the whole trace is collected only when it is asked for.
+/// What a run recorded of the bodies of its program. Each command that ends something asks for one execution, so what
+/// needs the whole trace is collected only when it is asked for.
 pub struct Bodies<'a> {
     run: &'a Run,
     trace: &'a Trace,
@@ -144,8 +144,8 @@ impl<'a> Bodies<'a> {
         (i64::from(done) < of && !self.leaves(own)).then_some(Lack::Rounds { done, of })
     }
 
-    /// Returns the line of the `try` of a `catch` that begins, or begins as the node `before`, in the execution `parent`,
-    /// if what is recorded of the `try` neither failed nor ended in an unknown way.
+    /// Returns the line of the `try` of a `catch` that begins, or begins as the node `before`, in the execution
+    /// `parent`, if what is recorded of the `try` neither failed nor ended in an unknown way.
     pub fn nothing_failed(
         &self,
         parent: Option<NodeId>,

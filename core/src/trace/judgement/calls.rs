@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Bar, Passed, begun, in_clause};
+use super::{Bar, PassedBar, begun, in_clause};
 use crate::model::Run;
 use crate::program::{Listing, StatementKind as Kind};
 use crate::trace::{Node, NodeId, NodeStatus, Trace};
@@ -84,10 +84,10 @@ impl<'a> Calls<'a> {
 
     /// Returns the executions that began after their call had returned, and the calls that are too deep: the first of
     /// each call and each block.
-    pub(super) fn passed(&self) -> Vec<Passed> {
+    pub(super) fn passed(&self) -> Vec<PassedBar> {
         let mut found = Vec::new();
         let mut known: BTreeSet<&str> = BTreeSet::new();
-        let mut calls: Vec<Call<'_>> = Vec::new();
+        let mut calls: Vec<OuterCall<'_>> = Vec::new();
         let mut depths: BTreeMap<&str, usize> = BTreeMap::new();
         for (at, node) in self.trace.nodes.iter_enumerated() {
             while let Some(ended) = calls.pop_if(|call| call.end <= at) {
@@ -102,7 +102,7 @@ impl<'a> Calls<'a> {
                 && !self.cleans_up(by, statement)
             {
                 let bar = Bar::Returned { line };
-                found.push(Passed { bar, at: Some(at) });
+                found.push(PassedBar { bar, at: Some(at) });
                 if let Some(call) = calls.last_mut() {
                     call.returned = None;
                 }
@@ -111,13 +111,13 @@ impl<'a> Calls<'a> {
                 let depth = depths.entry(block).or_default();
                 let deep = self.deeper(block, *depth);
                 *depth += 1;
-                calls.push(Call {
+                calls.push(OuterCall {
                     block,
                     end: self.trace.end(at),
                     returned: None,
                 });
                 if let Some(bar) = deep.filter(|_| begun(node) && known.insert(block)) {
-                    found.push(Passed { bar, at: Some(at) });
+                    found.push(PassedBar { bar, at: Some(at) });
                 }
             } else if self.returns(node)
                 && let Some(call) = calls.last_mut()
@@ -131,7 +131,7 @@ impl<'a> Calls<'a> {
 }
 
 /// A call around the execution that is being looked at.
-struct Call<'a> {
+struct OuterCall<'a> {
     block: &'a str,
     /// The node after the call's last execution.
     end: NodeId,

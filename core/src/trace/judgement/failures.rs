@@ -1,9 +1,9 @@
-//! Finds failures that nothing handled. After one, only its handler, another attempt, or the failure of what is around it
-//! may come.
+//! Finds failures that nothing handled. After one, only its handler, another attempt, or the failure of what is around
+//! it may come.
 
 use std::collections::BTreeMap;
 
-use super::{Bar, Passed, begun, has_catch, in_clause};
+use super::{Bar, PassedBar, begun, has_catch, in_clause};
 use crate::model::{Run, RunStatus};
 use crate::program::{Listing, StatementKind as Kind};
 use crate::trace::{Node, NodeId, NodeKind, NodeStatus, Trace};
@@ -52,16 +52,16 @@ impl<'a> Failures<'a> {
         failures
     }
 
-    /// Returns why a statement must not begin in the execution `parent` after a failure there. `statement` is its index in
-    /// the program; `None` as the statement is one that the program does not have.
+    /// Returns why a statement must not begin in the execution `parent` after a failure there. `statement` is its index
+    /// in the program; `None` as the statement is one that the program does not have.
     pub fn bar(&self, parent: Option<NodeId>, statement: Option<u32>) -> Option<Bar> {
         let mut failed = self.unhandled(parent);
         let failed = failed.find(|(at, _)| !self.answers(*at, statement))?;
         Some(self.of_node(failed.1))
     }
 
-    /// Returns why an execution must not end successfully after a failure in it; `None` as the execution is the run. Of a
-    /// loop, the last round counts.
+    /// Returns why an execution must not end successfully after a failure in it; `None` as the execution is the run. Of
+    /// a loop, the last round counts.
     pub fn bar_of_end(&self, at: Option<NodeId>) -> Option<Bar> {
         if at.is_some_and(|at| has_catch(self.trace, self.program, at)) {
             return None;
@@ -78,8 +78,8 @@ impl<'a> Failures<'a> {
         }
     }
 
-    /// Returns the executions in a body that failed, and that neither a `catch` nor a later execution of the same statement
-    /// makes up for. Whether a parallel block goes on after a failed branch is up to the block.
+    /// Returns the executions in a body that failed, and that neither a `catch` nor a later execution of the same
+    /// statement makes up for. Whether a parallel block goes on after a failed branch is up to the block.
     fn unhandled(&self, body: Option<NodeId>) -> impl Iterator<Item = (NodeId, &'a Node)> + '_ {
         let own = body.and_then(|at| self.trace.node(at));
         let goes_on = own.is_some_and(|own| own.kind == NodeKind::Parallel);
@@ -127,7 +127,7 @@ impl<'a> Failures<'a> {
 
     /// Returns what went on after a failure that nothing handled: the first execution after each failure, and the
     /// constructs and the run that ended successfully although something in them failed.
-    pub(super) fn passed(&self) -> Vec<Passed> {
+    pub(super) fn passed(&self) -> Vec<PassedBar> {
         let mut found = Vec::new();
         let failures = self.trace.nodes.iter_enumerated();
         for (at, node) in failures.filter(|(_, node)| is_failure(node)) {
@@ -152,9 +152,9 @@ impl<'a> Failures<'a> {
             let run_ended =
                 around.is_none() && self.trace.verdict.status == RunStatus::Completed.word();
             if let Some(at) = next.or(ended) {
-                found.push(Passed { bar, at: Some(at) });
+                found.push(PassedBar { bar, at: Some(at) });
             } else if run_ended {
-                found.push(Passed { bar, at: None });
+                found.push(PassedBar { bar, at: None });
             }
         }
         found

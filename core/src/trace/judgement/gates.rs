@@ -18,7 +18,7 @@ pub struct Gates<'a> {
     visits: Vec<Visit>,
     /// The visits that bar what follows, by the node around each body that they bar, as indices in `visits`, each with
     /// the body.
-    barring: BTreeMap<Option<NodeId>, Vec<(usize, Body)>>,
+    barring: BTreeMap<Option<NodeId>, Vec<(usize, BarredBody)>>,
     /// Whether the program shows where somebody has to be asked: it has gates, and none of them may lead back to a
     /// label.
     misses: bool,
@@ -40,14 +40,14 @@ struct Visit {
     /// The place of the visit's first record in the order of records.
     asked: i64,
     /// The bodies in which the visit bars what comes after it, from the inside out.
-    bodies: Vec<Body>,
+    bodies: Vec<BarredBody>,
     /// When the program reached the same gate again in the same body. From then on, only the later visit counts.
     again: Option<i64>,
 }
 
 /// A body in which a visit to a gate bars what comes after it.
 #[derive(Clone, Copy)]
-struct Body {
+struct BarredBody {
     /// The node around the body; `None` for the program.
     outer: Option<NodeId>,
     /// The node directly in the body that is the gate or contains it.
@@ -128,7 +128,8 @@ impl<'a> Gates<'a> {
         }
     }
 
-    /// Returns whether a gate was recorded together with the execution that waits at it, unless gates could not be read.
+    /// Returns whether a gate was recorded together with the execution that waits at it, unless gates could not be
+    /// read.
     fn was_recorded(&self, node: &Node) -> bool {
         let placed = |row: Option<u32>| {
             let row = row.and_then(|row| self.run.executions.get(row as usize));
@@ -164,7 +165,7 @@ impl<'a> Gates<'a> {
     }
 
     /// Returns the bodies in which a gate bars what comes after it.
-    fn bodies(&self, gate: NodeId, (why, asked): (Why, i64), room: &mut usize) -> Vec<Body> {
+    fn bodies(&self, gate: NodeId, (why, asked): (Why, i64), room: &mut usize) -> Vec<BarredBody> {
         let mut bodies = Vec::new();
         let mut until: Option<i64> = None;
         let mut inner = gate;
@@ -185,7 +186,7 @@ impl<'a> Gates<'a> {
                 until = later.chain(until).min();
             }
             if !node.is_some_and(holds_branches) {
-                bodies.push(Body {
+                bodies.push(BarredBody {
                     outer,
                     inner,
                     until,
@@ -218,22 +219,23 @@ impl<'a> Gates<'a> {
     }
 
     /// Returns the first gate that bars a statement which would begin now: in the execution `parent`, as the statement
-    /// with this index in the program. `None` as the statement is one that the program does not have. `asks` is the name
-    /// of the gate at which the statement asks: a gate may be asked again after a rejection.
+    /// with this index in the program. `None` as the statement is one that the program does not have. `asks` is the
+    /// name of the gate at which the statement asks: a gate may be asked again after a rejection.
     pub fn bar(
         &self,
         parent: Option<NodeId>,
         statement: Option<u32>,
         asks: Option<&str>,
     ) -> Option<GateBar> {
-        // The bodies around the statement, each with what in it contains the statement; the innermost contains nothing yet.
+        // The bodies around the statement, each with what in it contains the statement; the innermost contains nothing
+        // yet.
         let around = self.trace.upward(parent);
         let around = around.map(|at| (self.trace.node(at).and_then(|node| node.parent), Some(at)));
         let bars = |(outer, own): (Option<NodeId>, Option<NodeId>)| {
             let statement = own.map_or(statement, |own| self.statement(own));
             let visits = self.barring.get(&outer).into_iter().flatten();
             let mut visits = visits.filter_map(|(nth, body)| Some((self.visits.get(*nth)?, body)));
-            let (visit, _) = visits.find(|(visit, Body { inner, until, .. })| {
+            let (visit, _) = visits.find(|(visit, BarredBody { inner, until, .. })| {
                 let same = own.is_none() && *inner == visit.node && asks == Some(&*visit.name);
                 visit.again.is_none()
                     && until.is_none()
@@ -307,8 +309,8 @@ impl<'a> Gates<'a> {
         of != own && program.leader(own) == of
     }
 
-    /// Returns the first gate of the program that comes before a statement in its own body or in one around it, and that
-    /// nobody asked before `order`.
+    /// Returns the first gate of the program that comes before a statement in its own body or in one around it, and
+    /// that nobody asked before `order`.
     fn unasked(
         &self,
         parent: Option<NodeId>,
@@ -336,8 +338,8 @@ impl<'a> Gates<'a> {
         }
     }
 
-    /// Returns the first gate before a statement in the body of `parent` that nobody asked. Of a construct that need not
-    /// be recorded, such as an `if`, the statements before it count, too.
+    /// Returns the first gate before a statement in the body of `parent` that nobody asked. Of a construct that need
+    /// not be recorded, such as an `if`, the statements before it count, too.
     fn unasked_here(
         &self,
         program: &Listing,
@@ -404,7 +406,7 @@ impl<'a> Gates<'a> {
             }
             let begun = self.order(at, node.first_row);
             let statement = node.sure_index(self.program);
-            let follows = |visit: &Visit, body: &Body| {
+            let follows = |visit: &Visit, body: &BarredBody| {
                 let over = [visit.again, body.until];
                 visit.asked < begun
                     && over.iter().flatten().all(|over| begun < *over)
@@ -428,8 +430,8 @@ impl<'a> Gates<'a> {
                 })
             });
             let bar = bar.and_then(|visit| self.of_visit(visit));
-            // A state file or a log may be an excerpt, so only rows show that nobody asked. What is around the node began,
-            // too, so only its own body is looked at.
+            // A state file or a log may be an excerpt, so only rows show that nobody asked. What is around the node
+            // began, too, so only its own body is looked at.
             let unasked = || {
                 let program = self
                     .program

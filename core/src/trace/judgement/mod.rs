@@ -106,7 +106,7 @@ impl Bar {
 
 /// Something that was recorded although the program bars it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Passed {
+pub struct PassedBar {
     /// What bars it.
     pub bar: Bar,
     /// The first execution that went past the bar; `None` if only the run's end did.
@@ -114,9 +114,9 @@ pub struct Passed {
 }
 
 /// Returns what a run recorded against its program: gates in order of the trace, then failures, then calls.
-pub fn went_against(run: &Run, trace: &Trace, program: Option<&Listing>) -> Vec<Passed> {
+pub fn went_against(run: &Run, trace: &Trace, program: Option<&Listing>) -> Vec<PassedBar> {
     let gates = Gates::of(run, trace, program).passed().into_iter();
-    let gates = gates.map(|(bar, at)| Passed {
+    let gates = gates.map(|(bar, at)| PassedBar {
         bar: Bar::Gate(bar),
         at,
     });
@@ -159,8 +159,8 @@ fn has_labels(program: &Listing) -> bool {
     program.statements.iter().any(|s| s.kind == Kind::Label)
 }
 
-/// Returns whether a statement is in a clause, of a kind for which `is` returns true, of the `try` that is `own` or contains
-/// it.
+/// Returns whether a statement is in a clause, of a kind for which `is` returns true, of the `try` that is `own` or
+/// contains it.
 fn in_clause(program: &Listing, statement: u32, own: u32, is: impl Fn(Kind) -> bool) -> bool {
     let tried = |at: u32| at == own || program.contains(at, own);
     let mut outward = std::iter::once(statement).chain(program.enclosing(statement));
@@ -170,7 +170,8 @@ fn in_clause(program: &Listing, statement: u32, own: u32, is: impl Fn(Kind) -> b
     })
 }
 
-/// Returns whether a node is a `try` with a `catch`: it may end although something in it failed, before its `catch` begins.
+/// Returns whether a node is a `try` with a `catch`: it may end although something in it failed, before its `catch`
+/// begins.
 fn has_catch(trace: &Trace, program: Option<&Listing>, at: NodeId) -> bool {
     let own = trace.node(at).and_then(|node| node.sure_index(program));
     own.is_some_and(|own| program.is_some_and(|program| program.catch_of(own).is_some()))

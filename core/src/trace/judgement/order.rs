@@ -1,5 +1,5 @@
-//! Finds statements that were passed over: the program runs them before a statement that is recorded, but no record shows
-//! them.
+//! Finds statements that were passed over: the program runs them before a statement that is recorded, but no record
+//! shows them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,8 +11,8 @@ use crate::trace::{Node, NodeId, NodeKind, Trace};
 /// The statements that a run recorded, by the body that they ran in.
 pub struct Order<'a> {
     program: &'a Listing,
-    /// The recorded statements of each body, and those around them, by the execution around the body. `None` if one of its
-    /// executions is tied to no statement, because that one may be any.
+    /// The recorded statements of each body, and those around them, by the execution around the body. `None` if one of
+    /// its executions is tied to no statement, because that one may be any.
     recorded: BTreeMap<Option<NodeId>, Option<BTreeSet<u32>>>,
 }
 
@@ -49,8 +49,8 @@ impl<'a> Order<'a> {
         Some(order)
     }
 
-    /// Returns the lines of the statements that are not recorded although the program runs them, before a statement that
-    /// would begin in the execution `parent` now.
+    /// Returns the lines of the statements that are not recorded although the program runs them, before a statement
+    /// that would begin in the execution `parent` now.
     pub fn before(
         &self,
         run: &Run,
@@ -67,8 +67,8 @@ impl<'a> Order<'a> {
         lines
     }
 
-    /// Returns a statement and those around it, in the same body. A construct that need not be recorded, such as an `if`,
-    /// contains a sequence of its own.
+    /// Returns a statement and those around it, in the same body. A construct that need not be recorded, such as an
+    /// `if`, contains a sequence of its own.
     fn outward<'b>(
         &'b self,
         statement: u32,
@@ -96,8 +96,8 @@ impl<'a> Order<'a> {
             .collect()
     }
 
-    /// Returns the statements that were passed over: the first execution after each, and the lines before it. Each line is
-    /// returned once.
+    /// Returns the statements that were passed over: the first execution after each, and the lines before it. Each line
+    /// is returned once.
     pub fn all_passed_over(&self, run: &Run, trace: &Trace) -> Vec<(NodeId, Vec<u32>)> {
         let mut found = Vec::new();
         let mut known: BTreeSet<u32> = BTreeSet::new();
@@ -145,8 +145,8 @@ fn guessed_round(trace: &Trace, node: &Node) -> bool {
 }
 
 /// Returns whether the program runs a statement whenever it reaches it. What runs for each item may run for none, and a
-/// value needs no execution. Of alternatives, one runs if there is one for every case; a `try` needs no execution of its
-/// own. Gates are judged by [`super::Gates`].
+/// value needs no execution. Of alternatives, one runs if there is one for every case; a `try` needs no execution of
+/// its own. Gates are judged by [`super::Gates`].
 pub(super) fn has_to_run(program: &Listing, statement: u32) -> bool {
     let Some(kind) = program.get(statement).map(|own| own.kind) else {
         return false;
@@ -179,7 +179,8 @@ pub(super) fn has_to_run(program: &Listing, statement: u32) -> bool {
     }
 }
 
-/// Returns whether a statement and those beside it run one after the other: they are not branches, nor options of a choice.
+/// Returns whether a statement and those beside it run one after the other: they are not branches, nor options of a
+/// choice.
 pub(super) fn in_sequence(program: &Listing, statement: u32) -> bool {
     let around = program.get(statement).and_then(|own| own.parent);
     let kind = around.and_then(|at| program.get(at)).map(|s| s.kind);
@@ -193,8 +194,8 @@ pub(super) fn in_sequence(program: &Listing, statement: u32) -> bool {
 /// The most levels of executions, inside of one call, whose bodies are looked for: programs are nested less.
 const MOST_LEVELS: usize = 64;
 
-/// Returns the statements whose bodies run in `parent` and around it, up to the call of a block. The execution of a branch
-/// may name the line of its `try`, so that a `finally` in it is not inside of that statement.
+/// Returns the statements whose bodies run in `parent` and around it, up to the call of a block. The execution of a
+/// branch may name the line of its `try`, so that a `finally` in it is not inside of that statement.
 pub(super) fn bodies_around(
     run: &Run,
     trace: &Trace,

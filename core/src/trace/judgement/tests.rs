@@ -1,6 +1,6 @@
 //! Tests of gates that bar what follows them, recorded by the commands in each form, and by rows of others.
 
-use super::{Bar, Passed, Why, went_against};
+use super::{Bar, PassedBar, Why, went_against};
 use crate::model::RunStatus;
 use crate::program::scan;
 use crate::record::tests::Memory;
@@ -111,10 +111,10 @@ fn step(run: &mut Memory, line: &str) -> Result<(), WriteError> {
     }
 }
 
-/// Runs a script in each form; a line that ends with ` !RULE` is refused by that rule. Returns the gates that the run went
-/// past.
+/// Runs a script in each form; a line that ends with ` !RULE` is refused by that rule. Returns the gates that the run
+/// went past.
 fn passed(program: &str, script: &str) -> Vec<(String, Why)> {
-    let gate = |passed: Passed| match passed.bar {
+    let gate = |passed: PassedBar| match passed.bar {
         Bar::Gate(bar) => (bar.gate.to_string(), bar.why),
         other => panic!("{other:?}"),
     };
@@ -126,7 +126,7 @@ fn words(program: &str, script: &str) -> Vec<String> {
     in_words(&against(program, script))
 }
 
-fn in_words(all: &[Passed]) -> Vec<String> {
+fn in_words(all: &[PassedBar]) -> Vec<String> {
     all.iter().map(|passed| passed.bar.passed()).collect()
 }
 
@@ -152,7 +152,7 @@ fn scripted(style: Style, program: &str, script: &str) -> Memory {
 }
 
 /// Runs a script as [`passed`] does. Returns what the run did against its program.
-fn against(program: &str, script: &str) -> Vec<Passed> {
+fn against(program: &str, script: &str) -> Vec<PassedBar> {
     let all = STYLES.map(|style| {
         let run = scripted(style, program, script);
         let listing = scan(program);

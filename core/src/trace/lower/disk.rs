@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::facts::{Fact, Facts};
+use super::facts::{Fact, LineEvidence};
 use super::state::Evidence;
 use crate::model::issue::{Issue, Severity};
 use crate::model::{Binding, BindingKind, Run};
@@ -36,11 +36,11 @@ impl Stale {
 
 /// Written bindings, by the statement that wrote the binding and the id of the frame in which the statement ran. Each
 /// binding comes with the evidence that this statement wrote it.
-pub(in crate::trace) type Written<'r> = BTreeMap<(u32, Option<i64>), (&'r Binding, TiedBy)>;
+pub(in crate::trace) type WrittenBindings<'r> = BTreeMap<(u32, Option<i64>), (&'r Binding, TiedBy)>;
 
 /// Ties written bindings to statements (errata E2): by the source that a binding's header quotes, otherwise by a name
 /// that only one statement binds.
-pub(in crate::trace) fn written<'r>(run: &'r Run, facts: &Facts<'_>) -> Written<'r> {
+pub(in crate::trace) fn written<'r>(run: &'r Run, facts: &LineEvidence<'_>) -> WrittenBindings<'r> {
     let mut binders: BTreeMap<(&str, bool), Vec<u32>> = BTreeMap::new();
     // The binding of an input is not written by a statement of the program.
     let wrote = |statement: &Statement| statement.kind != StatementKind::Input;
@@ -168,7 +168,7 @@ pub(in crate::trace) fn unmarked(run: &Run, names: &[String], ledger: &mut Ledge
 /// in another round.
 fn complete_earlier(
     run: &Run,
-    facts: &mut Facts<'_>,
+    facts: &mut LineEvidence<'_>,
     (last, binding): (u32, &Binding),
     stale: &mut Stale,
     ledger: &mut Ledger,
@@ -224,7 +224,7 @@ fn recording_file(run: &Run) -> (String, &'static str) {
 
 /// Whether a binding on disk proves that the statement's current execution is over. In a loop, the binding may come
 /// from an earlier round.
-fn proves(facts: &Facts<'_>, fact: &Fact) -> bool {
+fn proves(facts: &LineEvidence<'_>, fact: &Fact) -> bool {
     let Some(inside) = fact.in_loop.and_then(|l| facts.get(l)) else {
         return true;
     };
@@ -239,7 +239,10 @@ fn proves(facts: &Facts<'_>, fact: &Fact) -> bool {
 
 /// Returns, by loop and round, the statements outside of blocks that have a binding named after a round, such as
 /// `verify_round2`.
-pub(super) fn in_rounds(run: &Run, facts: &Facts<'_>) -> BTreeMap<(u32, u32), BTreeSet<u32>> {
+pub(super) fn in_rounds(
+    run: &Run,
+    facts: &LineEvidence<'_>,
+) -> BTreeMap<(u32, u32), BTreeSet<u32>> {
     let mut names: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
     for binding in run.bindings.iter().filter(|b| b.is_written()) {
         if let (Some((base, round)), None) = (round_of(binding), binding.execution_id) {
@@ -263,7 +266,7 @@ pub(super) fn in_rounds(run: &Run, facts: &Facts<'_>) -> BTreeMap<(u32, u32), BT
 /// statement outside of blocks that wrote such a binding, and the binding.
 fn rounds<'r>(
     run: &'r Run,
-    facts: &mut Facts<'_>,
+    facts: &mut LineEvidence<'_>,
     stale: &mut Stale,
     ledger: &mut Ledger,
 ) -> Option<(u32, &'r Binding)> {

@@ -10,7 +10,7 @@ use crate::trace::emit::word;
 use crate::trace::rows::Ledger;
 
 /// The facts that a state file and the disk give about each statement of a program.
-pub(in crate::trace) struct Facts<'a> {
+pub(in crate::trace) struct LineEvidence<'a> {
     pub(in crate::trace) listing: &'a Listing,
     /// The facts about each statement, by the statement's index in `listing`.
     pub(in crate::trace) of: Vec<Fact>,
@@ -66,7 +66,7 @@ pub(in crate::trace) struct Stray {
     pub(in crate::trace) after: Option<u32>,
 }
 
-impl<'a> Facts<'a> {
+impl<'a> LineEvidence<'a> {
     /// Ties the annotated lines of the state file. `told` is the file's trace, scanned as a program.
     pub(in crate::trace) fn of(
         run: &Run,
@@ -74,8 +74,8 @@ impl<'a> Facts<'a> {
         told: &Listing,
         is_trace: bool,
         ledger: &mut Ledger,
-    ) -> Facts<'a> {
-        let mut facts = Facts {
+    ) -> LineEvidence<'a> {
+        let mut facts = LineEvidence {
             listing,
             of: surroundings(listing),
             strays: Vec::new(),

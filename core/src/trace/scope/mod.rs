@@ -114,7 +114,7 @@ pub fn resolve(run: &Run, trace: &Trace, name: &str, from: Option<i64>) -> Resol
             (false, true) => Outcome::Shadowed,
             (false, false) => Outcome::OutOfReach,
         };
-        let asked = reasons::Asked {
+        let asked = reasons::ReasonFacts {
             name,
             from,
             way: &way,

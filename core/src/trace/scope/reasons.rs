@@ -7,7 +7,7 @@ use crate::model::text::short;
 use crate::trace::Trace;
 
 /// The facts from which the reason for one candidate's outcome is formed.
-pub(super) struct Asked<'a> {
+pub(super) struct ReasonFacts<'a> {
     pub(super) name: &'a str,
     pub(super) from: Option<i64>,
     pub(super) way: &'a Way,
@@ -19,7 +19,7 @@ pub(super) struct Asked<'a> {
     pub(super) distance: Option<u32>,
 }
 
-impl Asked<'_> {
+impl ReasonFacts<'_> {
     pub(super) fn reason(&self, outcome: Outcome, exists: bool) -> String {
         match outcome {
             Outcome::Wins => self.wins(),

@@ -11,11 +11,11 @@ use crate::trace::{NodeId, NodeKind, NodeStatus};
 
 /// The index of a happening in its story.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::trace) struct At(u32);
+pub(in crate::trace) struct StoryAt(u32);
 
-impl At {
-    pub(in crate::trace) fn new(place: u32) -> At {
-        At(place)
+impl StoryAt {
+    pub(in crate::trace) fn new(place: u32) -> StoryAt {
+        StoryAt(place)
     }
 
     /// Returns the happening's node; `of` lists the node of each happening.
@@ -25,7 +25,7 @@ impl At {
 }
 
 /// The parent of a happening; `None` is the root.
-pub(in crate::trace) type Place = Option<At>;
+pub(in crate::trace) type StoryParent = Option<StoryAt>;
 
 /// One thing that happened in a run, such as an execution or a round. Each happening becomes a node.
 #[derive(Debug, Clone)]
@@ -55,16 +55,16 @@ pub(in crate::trace) struct Happening {
     /// The branches that the happening announced, if it is a parallel block.
     pub(in crate::trace) announced: Vec<Text>,
     pub(in crate::trace) failed: bool,
-    pub(in crate::trace) parent: Place,
+    pub(in crate::trace) parent: StoryParent,
     /// The current round, if the happening is a loop; `rounds` is the number of the last round.
-    pub(in crate::trace) round: Place,
+    pub(in crate::trace) round: StoryParent,
     pub(in crate::trace) rounds: u32,
-    pub(in crate::trace) rows: Recorded,
+    pub(in crate::trace) rows: RowFacts,
 }
 
 /// The additional facts about a happening that only rows record.
 #[derive(Debug, Clone, Default)]
-pub(in crate::trace) struct Recorded {
+pub(in crate::trace) struct RowFacts {
     /// The ids of the happening's rows except the first.
     pub(in crate::trace) aliases: Vec<i64>,
     /// The indices of the happening's first and last row.
@@ -104,7 +104,7 @@ impl Happening {
             parent: None,
             round: None,
             rounds: 0,
-            rows: Recorded::default(),
+            rows: RowFacts::default(),
         }
     }
 }
@@ -114,7 +114,7 @@ impl Happening {
 pub(in crate::trace) struct Story {
     list: Vec<Happening>,
     /// Happenings that were added too late, each mapped to the sibling before which the happening belongs.
-    early: BTreeMap<At, At>,
+    early: BTreeMap<StoryAt, StoryAt>,
 }
 
 impl Story {
@@ -127,33 +127,33 @@ impl Story {
         }
     }
 
-    pub(in crate::trace) fn get(&self, at: At) -> Option<&Happening> {
+    pub(in crate::trace) fn get(&self, at: StoryAt) -> Option<&Happening> {
         self.list.get(at.0 as usize)
     }
 
-    pub(in crate::trace) fn get_mut(&mut self, at: At) -> Option<&mut Happening> {
+    pub(in crate::trace) fn get_mut(&mut self, at: StoryAt) -> Option<&mut Happening> {
         self.list.get_mut(at.0 as usize)
     }
 
     /// Adds the next happening inside `parent`. If `parent` is a loop with a current round, the happening is placed in
     /// that round.
-    pub(in crate::trace) fn add(&mut self, parent: Place, new: Happening) -> At {
+    pub(in crate::trace) fn add(&mut self, parent: StoryParent, new: Happening) -> StoryAt {
         let parent = parent.map(|parent| self.inside(parent));
         self.push(parent, new)
     }
 
     /// Adds the next happening directly inside `parent`.
-    pub(in crate::trace) fn push(&mut self, parent: Place, mut new: Happening) -> At {
+    pub(in crate::trace) fn push(&mut self, parent: StoryParent, mut new: Happening) -> StoryAt {
         new.parent = parent;
         new.failed |= new.status == NodeStatus::Failed;
         let again = u32::from(new.status == NodeStatus::Retry);
         new.attempts = new.attempts.max(1 + again);
         self.list.push(new);
-        At(self.list.len() as u32 - 1)
+        StoryAt(self.list.len() as u32 - 1)
     }
 
     /// Adds a happening directly before an existing sibling.
-    pub(in crate::trace) fn add_before(&mut self, later: At, new: Happening) -> At {
+    pub(in crate::trace) fn add_before(&mut self, later: StoryAt, new: Happening) -> StoryAt {
         let parent = self.get(later).and_then(|later| later.parent);
         let at = self.push(parent, new);
         self.early.insert(at, later);
@@ -161,7 +161,7 @@ impl Story {
     }
 
     /// Updates an existing happening from `more`, a newer record of the same happening.
-    pub(in crate::trace) fn go_on(&mut self, at: At, more: Happening) {
+    pub(in crate::trace) fn go_on(&mut self, at: StoryAt, more: Happening) {
         let ends = match more.status {
             NodeStatus::Completed => Some(NodeStatus::Completed),
             ref status if !status.is_open() => Some(NodeStatus::CutOff),
@@ -189,7 +189,7 @@ impl Story {
     }
 
     /// Begins a round of a loop and ends the previous round. `derived` means that only the round's number is known.
-    pub(in crate::trace) fn round(&mut self, looped: At, n: u32, derived: bool) {
+    pub(in crate::trace) fn round(&mut self, looped: StoryAt, n: u32, derived: bool) {
         let Some(own) = self.get(looped) else { return };
         if own.rounds == n && own.round.is_some() {
             return;
@@ -205,7 +205,7 @@ impl Story {
     }
 
     /// Ends the current round of a loop.
-    pub(in crate::trace) fn end_round(&mut self, looped: At, status: NodeStatus) {
+    pub(in crate::trace) fn end_round(&mut self, looped: StoryAt, status: NodeStatus) {
         let round = self.get_mut(looped).and_then(|own| own.round.take());
         if let Some(round) = round.and_then(|round| self.get_mut(round)) {
             round.status = status;
@@ -213,7 +213,7 @@ impl Story {
     }
 
     /// Returns the place for a child: the current round if there is one, otherwise the happening itself.
-    fn inside(&mut self, at: At) -> At {
+    fn inside(&mut self, at: StoryAt) -> StoryAt {
         let Some(own) = self.get(at) else { return at };
         match own.round {
             Some(round) => round,

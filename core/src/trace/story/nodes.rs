@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::{At, Happening, Place, Story};
+use super::{Happening, Story, StoryAt, StoryParent};
 use crate::model::issue::{Issue, Severity};
 use crate::model::{Run, Text};
 use crate::program::Listing;
@@ -28,13 +28,13 @@ impl Story {
                 names.entry(gate).or_default().push_back(at);
             }
         }
-        let gates = gates::by_name(run, names, gates::Ties::of_all(run));
+        let gates = gates::by_name(run, names, gates::GateTies::of_all(run));
         for own in &self.list {
             note_rounds(own, ledger);
         }
         for (at, gate) in &gates.of_inst {
             let gate = run.gates.get(*gate).map(gates::status);
-            if let (Some(own), Some(status)) = (self.get_mut(At(*at)), gate) {
+            if let (Some(own), Some(status)) = (self.get_mut(StoryAt(*at)), gate) {
                 own.status = status;
             }
         }
@@ -46,13 +46,13 @@ impl Story {
         mut self,
         run: &Run,
         program: Option<&Listing>,
-        gates: &gates::Ties,
+        gates: &gates::GateTies,
         ledger: &mut Ledger,
     ) -> (Nodes, Vec<Option<NodeId>>) {
         self.announce(ledger);
         let mut order: Vec<u32> = (0..self.list.len() as u32).collect();
         if !self.early.is_empty() {
-            order.sort_by_key(|at| match self.early.get(&At(*at)) {
+            order.sort_by_key(|at| match self.early.get(&StoryAt(*at)) {
                 Some(later) => (later.0, false),
                 None => (*at, true),
             });
@@ -63,10 +63,10 @@ impl Story {
                 *place = new;
             }
         }
-        let place_of = |at: At| place.get(at.0 as usize).copied().unwrap_or(NONE);
+        let place_of = |at: StoryAt| place.get(at.0 as usize).copied().unwrap_or(NONE);
         let mut parents = Vec::with_capacity(order.len());
         for at in &order {
-            let parent = self.get(At(*at)).and_then(|own| own.parent);
+            let parent = self.get(StoryAt(*at)).and_then(|own| own.parent);
             parents.push(parent.map_or(NONE, place_of));
         }
         let mut node_of: Vec<Option<NodeId>> = vec![None; order.len()];
@@ -101,7 +101,7 @@ impl Story {
         if self.list.iter().all(|own| own.announced.is_empty()) {
             return;
         }
-        let mut seen: BTreeSet<(At, Text)> = BTreeSet::new();
+        let mut seen: BTreeSet<(StoryAt, Text)> = BTreeSet::new();
         for own in &self.list {
             if let (NodeKind::Branch { branch }, Some(parent)) = (&own.kind, own.parent) {
                 seen.insert((parent, branch.clone()));
@@ -113,7 +113,7 @@ impl Story {
                 break;
             };
             let over = !own.status.is_open();
-            let at = At(at as u32);
+            let at = StoryAt(at as u32);
             for branch in std::mem::take(&mut own.announced) {
                 if !seen.insert((at, branch.clone())) {
                     continue;
@@ -238,7 +238,7 @@ fn note_depth(
     id: Option<i64>,
     said: Option<i64>,
     counted: u32,
-    parent: Place,
+    parent: StoryParent,
     ledger: &mut Ledger,
 ) {
     let (Some(id), Some(depth)) = (id, said.filter(|said| *said != i64::from(counted))) else {

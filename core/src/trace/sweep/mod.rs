@@ -14,16 +14,16 @@ pub(super) use subject::plain_kind;
 use std::collections::BTreeMap;
 
 use super::gates::ByRow;
-use super::rows::{NONE, Rows};
+use super::rows::{NONE, OrderedRows};
 use super::shape::is_branch_text;
-use super::ties::Ties;
+use super::ties::RowTies;
 use super::words::{self, Lead, Words};
 use crate::model::{Execution, Status};
 use crate::program::TiedBy;
 
 /// The kind of an instance, with the names read from its rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind<'a> {
+pub(super) enum InstanceKind<'a> {
     Statement,
     Parallel,
     Branch(&'a str),
@@ -43,7 +43,7 @@ pub(super) struct Inst<'a> {
     pub(super) parent: u32,
     /// The parent id in the instance's row, if no earlier row has that id. A later row may still have the id.
     pub(super) wanted: Option<i64>,
-    pub(super) kind: Kind<'a>,
+    pub(super) kind: InstanceKind<'a>,
     /// The instance's `loop_id` or `parallel_id`; empty without one.
     id: &'a str,
     /// The instance's statement in the program; [`NONE`] without a tie.
@@ -68,8 +68,8 @@ pub(super) struct Inst<'a> {
 impl Inst<'_> {
     /// Whether the first row of a parallel block records the block's end. The rows of the branches then precede that
     /// row.
-    fn ends_only(&self, rows: &Rows<'_>) -> bool {
-        self.kind == Kind::Parallel
+    fn ends_only(&self, rows: &OrderedRows<'_>) -> bool {
+        self.kind == InstanceKind::Parallel
             && rows
                 .get(self.first)
                 .is_some_and(|row| row.status == Status::Joined)
@@ -88,7 +88,7 @@ pub(super) struct Instances<'a> {
 
 /// The key that distinguishes an instance from other instances with the same parent (errata T1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Key<'a> {
+enum InstanceKey<'a> {
     Gate(&'a str),
     Loop(&'a str),
     Branch(&'a str),
@@ -100,7 +100,7 @@ enum Key<'a> {
 }
 
 /// The parent within which keys are unique, as the id of the parent's first row; `None` for the root.
-type Scope = Option<i64>;
+type InstanceScope = Option<i64>;
 
 /// The target of a row's parent_id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,39 +117,43 @@ enum ParentRef {
 /// The parent, key and kind that determine a row's instance.
 struct Subject<'a> {
     parent: ParentRef,
-    key: Key<'a>,
-    kind: Kind<'a>,
+    key: InstanceKey<'a>,
+    kind: InstanceKind<'a>,
     id: &'a str,
     /// Whether the parent is known from the row's metadata.
     by_meta: bool,
 }
 
 struct Sweep<'a, 't> {
-    rows: &'t Rows<'a>,
-    ties: &'t mut Ties<'a>,
+    rows: &'t OrderedRows<'a>,
+    ties: &'t mut RowTies<'a>,
     gates: ByRow<'a>,
     out: Instances<'a>,
     /// The latest instance with each key.
-    latest: BTreeMap<(Scope, Key<'a>), u32>,
+    latest: BTreeMap<(InstanceScope, InstanceKey<'a>), u32>,
     /// The latest failed instance with each key.
-    failed: BTreeMap<(Scope, Key<'a>), u32>,
+    failed: BTreeMap<(InstanceScope, InstanceKey<'a>), u32>,
     /// The latest loop or parallel block with each statement index.
-    built_at: BTreeMap<(Scope, i64), u32>,
+    built_at: BTreeMap<(InstanceScope, i64), u32>,
     /// The loops, parallel blocks and gates by their own id, in order of opening. Closed instances are removed from the
     /// end.
-    open_by_id: BTreeMap<Key<'a>, Vec<u32>>,
+    open_by_id: BTreeMap<InstanceKey<'a>, Vec<u32>>,
     /// For each id, the parallel block with that id that closed last.
     closed_parallel: BTreeMap<&'a str, u32>,
     /// For each scope, the parallel block that opened last.
-    last_parallel: BTreeMap<Scope, u32>,
+    last_parallel: BTreeMap<InstanceScope, u32>,
     /// Branches whose parallel block has no row yet, by parallel_id.
     early: BTreeMap<&'a str, Vec<u32>>,
     /// Loops of each scope in order of opening. Closed loops are removed from the end.
-    loops: BTreeMap<Scope, Vec<u32>>,
+    loops: BTreeMap<InstanceScope, Vec<u32>>,
 }
 
 /// Combines rows into instances. Parents are as recorded or inferred. Parents without a row, and cycles, remain.
-pub(super) fn sweep<'a>(rows: &Rows<'a>, ties: &mut Ties<'a>, gates: ByRow<'a>) -> Instances<'a> {
+pub(super) fn sweep<'a>(
+    rows: &OrderedRows<'a>,
+    ties: &mut RowTies<'a>,
+    gates: ByRow<'a>,
+) -> Instances<'a> {
     let mut sweep = Sweep {
         rows,
         ties,
@@ -217,7 +221,7 @@ impl<'a> Sweep<'a, '_> {
     /// tried again (errata T2).
     fn continued(
         &self,
-        slot: (Scope, Key<'a>),
+        slot: (InstanceScope, InstanceKey<'a>),
         row: &Execution,
         subject: &Subject<'a>,
     ) -> Option<u32> {
@@ -240,9 +244,9 @@ impl<'a> Sweep<'a, '_> {
 
     /// Whether a row belongs to the same visit of a gate. Another visit is another instance, even if the first visit
     /// was never closed (errata G1).
-    fn same_visit(&self, seen: Kind<'a>, now: Kind<'a>, row: &Execution) -> bool {
+    fn same_visit(&self, seen: InstanceKind<'a>, now: InstanceKind<'a>, row: &Execution) -> bool {
         match (seen, now) {
-            (Kind::Gate(seen), Kind::Gate(gate)) => {
+            (InstanceKind::Gate(seen), InstanceKind::Gate(gate)) => {
                 let said =
                     gate != crate::model::visit(gate).0 || self.gates.contains_key(&(row.id, gate));
                 seen == gate || !said
@@ -255,7 +259,7 @@ impl<'a> Sweep<'a, '_> {
     fn find_by_other_data(
         &mut self,
         subject: &Subject<'a>,
-        scope: Scope,
+        scope: InstanceScope,
         row: &Execution,
         words: Words<'a>,
     ) -> Option<u32> {
@@ -273,7 +277,7 @@ impl<'a> Sweep<'a, '_> {
             return Some(at);
         }
         match subject.key {
-            Key::Gate(_) | Key::Loop(_) | Key::Parallel(_) => {
+            InstanceKey::Gate(_) | InstanceKey::Loop(_) | InstanceKey::Parallel(_) => {
                 // The row has no known parent. An open gate, loop or parallel block with the row's id is taken as its
                 // instance.
                 if goes_on
@@ -294,7 +298,7 @@ impl<'a> Sweep<'a, '_> {
                 }
                 same.then_some(at)
             }
-            Key::Index(index) => {
+            InstanceKey::Index(index) => {
                 // This row lacks its metadata, but only loops and parallel blocks use the words `exited` and
                 // `joined`.
                 let built = self.built_at.get(&(scope, index)).copied();
@@ -302,11 +306,11 @@ impl<'a> Sweep<'a, '_> {
                     && let Some(kind) = self.inst(at).map(|i| i.kind)
                 {
                     let fits = match kind {
-                        Kind::Loop => {
+                        InstanceKind::Loop => {
                             matches!(row.status, Status::Iteration | Status::Exited)
                                 || words.lead == Lead::Loop
                         }
-                        Kind::Parallel => {
+                        InstanceKind::Parallel => {
                             row.status == Status::Joined || words.lead == Lead::Parallel
                         }
                         _ => false,
@@ -336,22 +340,22 @@ impl<'a> Sweep<'a, '_> {
         }
         let one_text = first.text == row.text;
         match (parent.kind, subject.kind) {
-            (Kind::Loop, Kind::Loop) | (Kind::Parallel, Kind::Parallel) => {
-                match (parent.id, subject.id) {
-                    ("", _) | (_, "") => match (first.index, row.index) {
-                        (Some(own), Some(index)) => own == index,
-                        _ => one_text,
-                    },
-                    (own, id) => own == id,
-                }
-            }
-            (Kind::Gate(own), Kind::Gate(gate)) => {
+            (InstanceKind::Loop, InstanceKind::Loop)
+            | (InstanceKind::Parallel, InstanceKind::Parallel) => match (parent.id, subject.id) {
+                ("", _) | (_, "") => match (first.index, row.index) {
+                    (Some(own), Some(index)) => own == index,
+                    _ => one_text,
+                },
+                (own, id) => own == id,
+            },
+            (InstanceKind::Gate(own), InstanceKind::Gate(gate)) => {
                 crate::model::visit(own).0 == crate::model::visit(gate).0
                     && self.same_visit(parent.kind, subject.kind, row)
             }
-            (Kind::Statement, Kind::Statement | Kind::Loop | Kind::Parallel) => {
-                one_text && first.index == row.index
-            }
+            (
+                InstanceKind::Statement,
+                InstanceKind::Statement | InstanceKind::Loop | InstanceKind::Parallel,
+            ) => one_text && first.index == row.index,
             _ => false,
         }
     }
@@ -361,7 +365,7 @@ impl<'a> Sweep<'a, '_> {
             return;
         };
         inst.last = pos;
-        if inst.kind == Kind::Statement && subject.kind != Kind::Statement {
+        if inst.kind == InstanceKind::Statement && subject.kind != InstanceKind::Statement {
             inst.kind = subject.kind;
             inst.id = subject.id;
         }
@@ -372,7 +376,13 @@ impl<'a> Sweep<'a, '_> {
         };
     }
 
-    fn open(&mut self, pos: u32, row: &'a Execution, subject: &Subject<'a>, scope: Scope) -> u32 {
+    fn open(
+        &mut self,
+        pos: u32,
+        row: &'a Execution,
+        subject: &Subject<'a>,
+        scope: InstanceScope,
+    ) -> u32 {
         let at = self.out.list.len() as u32;
         let (parent, wanted) = match subject.parent {
             ParentRef::Root | ParentRef::Itself => (NONE, None),
@@ -380,7 +390,7 @@ impl<'a> Sweep<'a, '_> {
             ParentRef::Unseen(id) => (NONE, Some(id)),
         };
         let tie = match subject.kind {
-            Kind::Branch(name) => {
+            InstanceKind::Branch(name) => {
                 let parallel = self
                     .inst(parent)
                     .map_or((NONE, true), |p| (p.stmt, p.guessed));
@@ -389,11 +399,11 @@ impl<'a> Sweep<'a, '_> {
             _ => {
                 let within = self.inst(parent).and_then(|outer| {
                     let block = match outer.kind {
-                        Kind::Frame(name) => Some(name),
+                        InstanceKind::Frame(name) => Some(name),
                         _ => None,
                     };
                     let scope = match outer.kind {
-                        Kind::Branch(name) => self
+                        InstanceKind::Branch(name) => self
                             .rows
                             .get(outer.first)
                             .is_some_and(|row| is_branch_text(&row.text, name)),
@@ -428,7 +438,7 @@ impl<'a> Sweep<'a, '_> {
         };
         if !subject.by_meta
             && wanted.is_none()
-            && !matches!(subject.kind, Kind::Branch(_))
+            && !matches!(subject.kind, InstanceKind::Branch(_))
             && let Some(around) = self.open_loop(scope, &inst, row)
         {
             inst.parent = around;
@@ -436,22 +446,25 @@ impl<'a> Sweep<'a, '_> {
         }
         self.out.list.push(inst);
         self.latest.insert((scope, subject.key), at);
-        if matches!(subject.kind, Kind::Loop | Kind::Parallel)
+        if matches!(subject.kind, InstanceKind::Loop | InstanceKind::Parallel)
             && let Some(index) = row.index
         {
             self.built_at.insert((scope, index), at);
         }
-        if matches!(subject.key, Key::Gate(_) | Key::Loop(_) | Key::Parallel(_)) {
+        if matches!(
+            subject.key,
+            InstanceKey::Gate(_) | InstanceKey::Loop(_) | InstanceKey::Parallel(_)
+        ) {
             self.open_by_id.entry(subject.key).or_default().push(at);
         }
         match subject.kind {
-            Kind::Loop => self.loops.entry(scope).or_default().push(at),
-            Kind::Parallel => {
+            InstanceKind::Loop => self.loops.entry(scope).or_default().push(at),
+            InstanceKind::Parallel => {
                 self.last_parallel.insert(scope, at);
                 self.adopt(at, subject.id);
             }
-            Kind::Branch(_) => {
-                if let Key::Early(pid, _) = subject.key {
+            InstanceKind::Branch(_) => {
+                if let InstanceKey::Early(pid, _) = subject.key {
                     self.early.entry(pid).or_default().push(at);
                 }
             }
@@ -470,8 +483,8 @@ impl<'a> Sweep<'a, '_> {
             branch.parent = parallel;
             branch.wanted = None;
             let (first, kind) = (branch.first, branch.kind);
-            if let Kind::Branch(name) = kind {
-                self.latest.insert((scope, Key::Branch(name)), at);
+            if let InstanceKind::Branch(name) = kind {
+                self.latest.insert((scope, InstanceKey::Branch(name)), at);
             }
             if self.rows.get(first).is_some_and(|row| row.parent.is_some()) {
                 self.out.overruled.push((at, first));
@@ -480,7 +493,7 @@ impl<'a> Sweep<'a, '_> {
     }
 
     /// Returns the innermost open loop that has the same parent and whose body contains the statement (errata T5).
-    fn open_loop(&mut self, scope: Scope, inst: &Inst<'a>, row: &Execution) -> Option<u32> {
+    fn open_loop(&mut self, scope: InstanceScope, inst: &Inst<'a>, row: &Execution) -> Option<u32> {
         // Maximum number of nested loops that are examined. Real programs do not nest deeper, and hostile rows stay
         // cheap.
         const DEEPEST: usize = 16;
@@ -508,7 +521,7 @@ impl<'a> Sweep<'a, '_> {
     }
 
     /// Updates the look-up maps after a row was assigned to an instance.
-    fn settle(&mut self, at: u32, row: &'a Execution, slot: (Scope, Key<'a>)) {
+    fn settle(&mut self, at: u32, row: &'a Execution, slot: (InstanceScope, InstanceKey<'a>)) {
         let terminal = row.is_over();
         let Some(inst) = self.out.list.get_mut(at as usize) else {
             return;
@@ -528,13 +541,18 @@ impl<'a> Sweep<'a, '_> {
         }
         let (kind, id) = (inst.kind, inst.id);
         let ends_only = inst.ends_only(self.rows);
-        if reopened && matches!(slot.1, Key::Gate(_) | Key::Loop(_) | Key::Parallel(_)) {
+        if reopened
+            && matches!(
+                slot.1,
+                InstanceKey::Gate(_) | InstanceKey::Loop(_) | InstanceKey::Parallel(_)
+            )
+        {
             self.open_by_id.entry(slot.1).or_default().push(at);
         }
-        if reopened && kind == Kind::Loop {
+        if reopened && kind == InstanceKind::Loop {
             self.loops.entry(slot.0).or_default().push(at);
         }
-        if terminal && kind == Kind::Parallel && !ends_only {
+        if terminal && kind == InstanceKind::Parallel && !ends_only {
             self.closed_parallel.insert(id, at);
         }
     }
@@ -545,7 +563,7 @@ impl<'a> Sweep<'a, '_> {
         let mut ended: BTreeMap<&str, u32> = BTreeMap::new();
         if !early.is_empty() {
             for (at, inst) in self.out.list.iter().enumerate() {
-                if inst.kind == Kind::Parallel && !inst.id.is_empty() {
+                if inst.kind == InstanceKind::Parallel && !inst.id.is_empty() {
                     ended.insert(inst.id, at as u32);
                 }
             }

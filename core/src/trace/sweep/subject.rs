@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use super::{Inst, Key, Kind, ParentRef, Scope, Subject, Sweep};
+use super::{Inst, InstanceKey, InstanceKind, InstanceScope, ParentRef, Subject, Sweep};
 use crate::model::{Execution, Meta, Status};
 use crate::trace::words::{Lead, Words};
 
@@ -23,7 +23,7 @@ impl<'a> Sweep<'a, '_> {
 
     /// Returns the scope of a parent. All rows of an instance have the same scope: the id of the instance's first row
     /// (errata T3).
-    pub(super) fn scope(&self, parent: ParentRef) -> Scope {
+    pub(super) fn scope(&self, parent: ParentRef) -> InstanceScope {
         match parent {
             ParentRef::Root | ParentRef::Itself => None,
             ParentRef::Inst(at) => self.inst(at).map(|i| self.rows.id(i.first)),
@@ -60,11 +60,11 @@ impl<'a> Sweep<'a, '_> {
                 (Some(gate), _) => {
                     let base = crate::model::visit(gate).0;
                     let gate = self.gates.get(&(row.id, base)).copied().unwrap_or(gate);
-                    (Key::Gate(base), Kind::Gate(gate), gate)
+                    (InstanceKey::Gate(base), InstanceKind::Gate(gate), gate)
                 }
                 (None, id) => {
                     let id = id.unwrap_or("");
-                    (Key::Loop(id), Kind::Loop, id)
+                    (InstanceKey::Loop(id), InstanceKind::Loop, id)
                 }
             };
             return Subject {
@@ -100,12 +100,18 @@ impl<'a> Sweep<'a, '_> {
             let own = row.status == Status::Joined
                 || words.lead == Lead::Parallel
                 || (words.lead == Lead::Unknown
-                    && !self.is_inside(Key::Parallel(id), Kind::Parallel, id, row, recorded));
+                    && !self.is_inside(
+                        InstanceKey::Parallel(id),
+                        InstanceKind::Parallel,
+                        id,
+                        row,
+                        recorded,
+                    ));
             if own {
                 return Subject {
                     parent,
-                    key: Key::Parallel(id),
-                    kind: Kind::Parallel,
+                    key: InstanceKey::Parallel(id),
+                    kind: InstanceKind::Parallel,
                     id,
                     by_meta,
                 };
@@ -116,7 +122,9 @@ impl<'a> Sweep<'a, '_> {
         }
         Subject {
             parent,
-            key: row.index.map_or(Key::Text(&row.text), Key::Index),
+            key: row
+                .index
+                .map_or(InstanceKey::Text(&row.text), InstanceKey::Index),
             kind: plain_kind(row, meta, words),
             id: "",
             by_meta,
@@ -134,7 +142,9 @@ impl<'a> Sweep<'a, '_> {
         match (words.lead, &row.status) {
             (_, Status::Iteration | Status::Exited) | (Lead::Loop, _) => true,
             (Lead::Unknown, Status::Started) => true,
-            (Lead::Unknown, _) => !self.is_inside(Key::Loop(id), Kind::Loop, id, row, recorded),
+            (Lead::Unknown, _) => {
+                !self.is_inside(InstanceKey::Loop(id), InstanceKind::Loop, id, row, recorded)
+            }
             _ => false,
         }
     }
@@ -144,8 +154,8 @@ impl<'a> Sweep<'a, '_> {
     /// same statement.
     fn is_inside(
         &self,
-        key: Key<'a>,
-        kind: Kind<'a>,
+        key: InstanceKey<'a>,
+        kind: InstanceKind<'a>,
         id: &str,
         row: &Execution,
         recorded: ParentRef,
@@ -177,11 +187,13 @@ impl<'a> Sweep<'a, '_> {
     ) -> Option<Subject<'a>> {
         // A statement inside a branch may repeat the branch's metadata, without being a branch of its own. Its parent
         // is then the branch, and no parallel block with that id is open inside the branch.
-        let beside =
-            pid.and_then(|pid| self.latest.get(&(self.scope(recorded), Key::Parallel(pid))));
+        let beside = pid.and_then(|pid| {
+            self.latest
+                .get(&(self.scope(recorded), InstanceKey::Parallel(pid)))
+        });
         if let ParentRef::Inst(at) = recorded
             && let Some(around) = self.inst(at)
-            && around.kind == Kind::Branch(name)
+            && around.kind == InstanceKind::Branch(name)
             && !matches!(words.lead, Lead::Branch(_))
             && !beside.is_some_and(|at| self.is_open(*at))
             && self.rows.get(around.first).is_some_and(|first| {
@@ -193,8 +205,8 @@ impl<'a> Sweep<'a, '_> {
         if let Some(parallel) = self.parallel(recorded, pid, row) {
             return Some(Subject {
                 parent: ParentRef::Inst(parallel),
-                key: Key::Branch(name),
-                kind: Kind::Branch(name),
+                key: InstanceKey::Branch(name),
+                kind: InstanceKind::Branch(name),
                 id: "",
                 by_meta: true,
             });
@@ -207,8 +219,8 @@ impl<'a> Sweep<'a, '_> {
         };
         Some(Subject {
             parent: recorded,
-            key: Key::Early(pid, name),
-            kind: Kind::Branch(name),
+            key: InstanceKey::Early(pid, name),
+            kind: InstanceKind::Branch(name),
             id: pid,
             by_meta: false,
         })
@@ -226,12 +238,15 @@ impl<'a> Sweep<'a, '_> {
         let at_index = row
             .index
             .and_then(|index| self.built_at.get(&(scope, index)).copied())
-            .filter(|at| self.inst(*at).is_some_and(|i| i.kind == Kind::Parallel));
+            .filter(|at| {
+                self.inst(*at)
+                    .is_some_and(|i| i.kind == InstanceKind::Parallel)
+            });
         let Some(pid) = pid else {
             let parent = match recorded {
                 ParentRef::Inst(at) => self
                     .inst(at)
-                    .is_some_and(|i| i.kind == Kind::Parallel)
+                    .is_some_and(|i| i.kind == InstanceKind::Parallel)
                     .then_some(at),
                 _ => None,
             };
@@ -242,10 +257,10 @@ impl<'a> Sweep<'a, '_> {
                 .or(last)
                 .filter(|at| self.inst(*at).is_some_and(|i| !i.ends_only(self.rows)));
         };
-        let open = self.latest_open(Key::Parallel(pid));
+        let open = self.latest_open(InstanceKey::Parallel(pid));
         if let ParentRef::Inst(at) = recorded
             && let Some(parent) = self.inst(at)
-            && parent.kind == Kind::Parallel
+            && parent.kind == InstanceKind::Parallel
             && parent.id == pid
             // A block that a separate row closed does not get this branch while another block with the id is open. A
             // block that was updated in place may get the branch, because the time of its end is unknown.
@@ -253,7 +268,10 @@ impl<'a> Sweep<'a, '_> {
         {
             return Some(at);
         }
-        let beside = self.latest.get(&(scope, Key::Parallel(pid))).copied();
+        let beside = self
+            .latest
+            .get(&(scope, InstanceKey::Parallel(pid)))
+            .copied();
         if let Some(at) = beside.filter(|at| self.is_open(*at)).or(open) {
             return Some(at);
         }
@@ -264,9 +282,9 @@ impl<'a> Sweep<'a, '_> {
             && parallel.id.is_empty()
         {
             parallel.id = pid;
-            self.latest.insert((scope, Key::Parallel(pid)), at);
+            self.latest.insert((scope, InstanceKey::Parallel(pid)), at);
             self.open_by_id
-                .entry(Key::Parallel(pid))
+                .entry(InstanceKey::Parallel(pid))
                 .or_default()
                 .push(at);
             return Some(at);
@@ -288,7 +306,11 @@ impl<'a> Sweep<'a, '_> {
         let scope = self.scope(ParentRef::Inst(parallel));
         meta.branch
             .as_deref()
-            .and_then(|name| self.latest.get(&(scope, Key::Branch(name))).copied())
+            .and_then(|name| {
+                self.latest
+                    .get(&(scope, InstanceKey::Branch(name)))
+                    .copied()
+            })
             .or(Some(parallel))
     }
 
@@ -296,13 +318,13 @@ impl<'a> Sweep<'a, '_> {
     fn loop_around(&mut self, id: &'a str, recorded: ParentRef) -> Option<u32> {
         let scope = self.scope(recorded);
         self.latest
-            .get(&(scope, Key::Loop(id)))
+            .get(&(scope, InstanceKey::Loop(id)))
             .copied()
             .filter(|at| self.is_open(*at))
-            .or_else(|| self.latest_open(Key::Loop(id)))
+            .or_else(|| self.latest_open(InstanceKey::Loop(id)))
     }
 
-    pub(super) fn latest_open(&mut self, key: Key<'a>) -> Option<u32> {
+    pub(super) fn latest_open(&mut self, key: InstanceKey<'a>) -> Option<u32> {
         let stack = self.open_by_id.get_mut(&key)?;
         while let Some(at) = stack.last().copied() {
             if self.out.list.get(at as usize).is_some_and(|i| i.open) {
@@ -319,13 +341,16 @@ pub(in crate::trace) fn plain_kind<'a>(
     row: &Execution,
     meta: &'a Meta,
     words: Words<'a>,
-) -> Kind<'a> {
+) -> InstanceKind<'a> {
     match (words.lead, &row.status) {
-        (Lead::Parallel, _) | (Lead::Unknown, Status::Joined) => Kind::Parallel,
-        (Lead::Loop, _) | (Lead::Unknown, Status::Iteration | Status::Exited) => Kind::Loop,
-        (Lead::Do(block), _) => Kind::Frame(meta.block.as_deref().unwrap_or(block)),
+        (Lead::Parallel, _) | (Lead::Unknown, Status::Joined) => InstanceKind::Parallel,
+        (Lead::Loop, _) | (Lead::Unknown, Status::Iteration | Status::Exited) => InstanceKind::Loop,
+        (Lead::Do(block), _) => InstanceKind::Frame(meta.block.as_deref().unwrap_or(block)),
         // In the metadata of a session, `block` only records the block in which the session runs.
-        (Lead::Unknown, _) => meta.block.as_deref().map_or(Kind::Statement, Kind::Frame),
-        _ => Kind::Statement,
+        (Lead::Unknown, _) => meta
+            .block
+            .as_deref()
+            .map_or(InstanceKind::Statement, InstanceKind::Frame),
+        _ => InstanceKind::Statement,
     }
 }

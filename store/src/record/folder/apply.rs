@@ -16,7 +16,7 @@ use prosescope_core::record::{
 };
 
 use super::log::{self, AUDIT, EVENTS, IMPORTS};
-use super::nested::Nested;
+use super::nested::NestedRuns;
 use super::ops::commit;
 use super::shelf::{FolderShelf, names_a_file};
 use crate::dir::Dir;
@@ -24,8 +24,8 @@ use crate::record::fault;
 use crate::record::files::Attachments;
 use crate::record::lock::RunLock;
 
-/// Writes the changes of one command into the run's folder; `run` is the run before them. A fault in `Ok` means that the
-/// command is recorded, but that a later step failed, such as rendering `state.md`.
+/// Writes the changes of one command into the run's folder; `run` is the run before them. A fault in `Ok` means that
+/// the command is recorded, but that a later step failed, such as rendering `state.md`.
 ///
 /// # Errors
 /// If the command is not recorded.
@@ -38,8 +38,8 @@ pub(super) fn changes(
     lock: &RunLock,
 ) -> Result<Option<Fault>, WriteError> {
     let mut files = Attachments::new(root, staged, lock);
-    let mut nested = Nested::new(root, lock);
-    let mut wanted = Wanted::default();
+    let mut nested = NestedRuns::new(root, lock);
+    let mut wanted = NewContents::default();
     for change in changes {
         match change {
             Change::Attachment(file) => files.add(file)?,
@@ -91,7 +91,7 @@ pub(super) fn changes(
 
 /// The files that a command changes, with their new contents.
 #[derive(Default)]
-struct Wanted {
+struct NewContents {
     events: String,
     audit: String,
     imports: String,
@@ -104,7 +104,7 @@ struct Wanted {
     tells: bool,
 }
 
-impl Wanted {
+impl NewContents {
     fn add(&mut self, root: &Dir, run: &Run, change: &Change) -> Result<(), Fault> {
         match change {
             Change::Attachment(_) => {}

@@ -83,7 +83,7 @@ impl FolderStore {
     }
 
     /// Sets the file with the bytes of a value that is too long for memory; the next commands copy these bytes for each
-    /// `Content::Staged`.
+    /// `ValueBytes::Staged`.
     pub fn stage(&mut self, file: File) {
         self.staged = Some(file);
     }

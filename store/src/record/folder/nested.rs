@@ -12,18 +12,18 @@ use crate::dir::Dir;
 use crate::record::fault;
 use crate::record::lock::RunLock;
 
-/// The nested runs that one command creates. Dropping this value removes them, unless [`Nested::keep`] is called.
-pub(super) struct Nested<'a> {
+/// The nested runs that one command creates. Dropping this value removes them, unless [`NestedRuns::keep`] is called.
+pub(super) struct NestedRuns<'a> {
     root: &'a Dir,
     made: Vec<(Dir, String)>,
     late_fault: Option<Fault>,
 }
 
-impl<'a> Nested<'a> {
+impl<'a> NestedRuns<'a> {
     /// Creates an empty list. The lock is required, because two concurrent commands may otherwise use the same free
     /// handle.
-    pub(super) fn new(root: &'a Dir, _held: &RunLock) -> Nested<'a> {
-        Nested {
+    pub(super) fn new(root: &'a Dir, _held: &RunLock) -> NestedRuns<'a> {
+        NestedRuns {
             root,
             made: Vec::new(),
             late_fault: None,
@@ -84,7 +84,7 @@ impl<'a> Nested<'a> {
     }
 }
 
-impl Drop for Nested<'_> {
+impl Drop for NestedRuns<'_> {
     fn drop(&mut self) {
         for (above, name) in &self.made {
             // Renames the folder before its removal, so that a half-removed run never looks complete.

@@ -11,7 +11,7 @@ use prosescope_core::record::{Fault, FaultKind, FileChange as Op, JOURNAL};
 use super::log::AUDIT;
 use crate::dir::Dir;
 use crate::record::fault;
-use crate::record::files::{Settled, append, aside, extend, place, replace, unsure};
+use crate::record::files::{SyncFault, append, aside, extend, place, replace, unsure};
 
 /// Applies all of `ops`, then writes `state`, the new text of state.md.
 ///
@@ -129,7 +129,7 @@ fn all_of(root: &Dir, ops: &[Op]) -> io::Result<Option<Fault>> {
 }
 
 /// Removes the journal durably: an old journal that reappeared would repeat or undo past changes.
-fn forget(root: &Dir, settled: &mut Settled) -> io::Result<()> {
+fn forget(root: &Dir, settled: &mut SyncFault) -> io::Result<()> {
     root.remove(JOURNAL)?;
     *settled = root.sync().err();
     Ok(())
@@ -166,9 +166,9 @@ pub(super) fn recover(root: &Dir) -> Result<(), Fault> {
 }
 
 /// The steps of one file operation: checking, applying, and applying again after a crash.
-trait Doing {
+trait FileStep {
     /// Applies the operation. An error means that nothing was changed.
-    fn apply(&self, root: &Dir) -> io::Result<Settled>;
+    fn apply(&self, root: &Dir) -> io::Result<SyncFault>;
 
     /// Applies the operation durably, unless it is already applied.
     fn again(&self, root: &Dir) -> io::Result<()>;
@@ -177,8 +177,8 @@ trait Doing {
     fn stays(&self, root: &Dir) -> io::Result<()>;
 }
 
-impl Doing for Op {
-    fn apply(&self, root: &Dir) -> io::Result<Settled> {
+impl FileStep for Op {
+    fn apply(&self, root: &Dir) -> io::Result<SyncFault> {
         match self {
             Op::Append { path, at, text } => extend(root, path, *at, text.as_bytes()),
             Op::Write {
@@ -231,7 +231,7 @@ impl Doing for Op {
 
 /// Replaces a file atomically, and keeps the earlier file under the name `keep`. An error means that everything is
 /// unchanged: both folders are opened first, so that an undo needs no new lookup.
-fn replace_kept(root: &Dir, path: &str, bytes: &[u8], keep: &str) -> io::Result<Settled> {
+fn replace_kept(root: &Dir, path: &str, bytes: &[u8], keep: &str) -> io::Result<SyncFault> {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     let folder = root.make_dir(folder)?;
     let aside = aside(root, "file", bytes)?;

@@ -4,7 +4,7 @@ use prosescope_core::record::Change;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Params, params, params_from_iter};
 
-use super::columns::{self, Stored, json};
+use super::columns::{self, SqlRow, json};
 use super::rows;
 
 /// An SQL expression for the column `metadata` as a JSON object to which keys can be added, even if the column is NULL
@@ -117,7 +117,7 @@ fn execute(conn: &Connection, sql: &str, params: impl Params) -> rusqlite::Resul
 }
 
 /// Updates a row, or inserts it if it does not exist.
-fn put(conn: &Connection, row: &Stored) -> rusqlite::Result<usize> {
+fn put(conn: &Connection, row: &SqlRow) -> rusqlite::Result<usize> {
     let set: Vec<String> = named(row.columns.iter(), row.key.len() + 1, "=");
     let of: Vec<String> = named(row.key.iter(), 1, "IS");
     let updated = execute(
@@ -136,7 +136,7 @@ fn put(conn: &Connection, row: &Stored) -> rusqlite::Result<usize> {
     }
 }
 
-fn insert(conn: &Connection, row: &Stored) -> rusqlite::Result<usize> {
+fn insert(conn: &Connection, row: &SqlRow) -> rusqlite::Result<usize> {
     let all = || row.key.iter().chain(&row.columns).chain(&row.first);
     let names: Vec<&str> = all().map(|(name, _)| *name).collect();
     let places: Vec<String> = (1..=names.len()).map(|n| format!("?{n}")).collect();

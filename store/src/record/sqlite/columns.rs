@@ -6,24 +6,24 @@ use rusqlite::types::Value;
 use serde_json::{Map, Value as Json};
 
 /// The names of columns with their values.
-pub(super) type Columns = Vec<(&'static str, Value)>;
+pub(super) type SqlColumns = Vec<(&'static str, Value)>;
 
-/// A row as a change writes it, with SQLite's values; see [`change::Stored`].
-pub(super) struct Stored {
+/// A row as a change writes it, with SQLite's values; see [`change::SqlRow`].
+pub(super) struct SqlRow {
     pub(super) table: &'static str,
-    pub(super) key: Columns,
-    pub(super) columns: Columns,
-    pub(super) first: Columns,
+    pub(super) key: SqlColumns,
+    pub(super) columns: SqlColumns,
+    pub(super) first: SqlColumns,
 }
 
 /// Returns the row that a change writes; `None` for a change of a file.
-pub(super) fn of(run: &str, change: &Change) -> Option<Stored> {
+pub(super) fn of(run: &str, change: &Change) -> Option<SqlRow> {
     let row = change.stored(run)?;
     let mut first = values(row.first);
     if let Change::Run(_) = change {
         first.push(("state_mode", Value::Text("sqlite".to_owned())));
     }
-    Some(Stored {
+    Some(SqlRow {
         table: row.table,
         key: values(row.key),
         columns: values(row.columns),
@@ -31,7 +31,7 @@ pub(super) fn of(run: &str, change: &Change) -> Option<Stored> {
     })
 }
 
-fn values(columns: change::Columns) -> Columns {
+fn values(columns: change::Columns) -> SqlColumns {
     let value = |value| match value {
         Json::Null => Value::Null,
         Json::String(text) => Value::Text(text),

@@ -5,12 +5,12 @@ use prosescope_core::record::{Change, Fault, FaultKind};
 use rusqlite::{Connection, ErrorCode};
 
 use super::readback;
-use super::readback::Unwritten;
+use super::readback::UnwrittenReason;
 use crate::dir::Dir;
 use crate::record::{fault, held};
 
 /// The result of a failed commit.
-pub(super) enum Ended {
+pub(super) enum CommitResult {
     /// The transaction was rolled back.
     Undone,
     /// Every row of the changes was written.
@@ -27,37 +27,37 @@ pub(super) fn ended(
     run: &str,
     changes: &[Change],
     error: &rusqlite::Error,
-) -> Ended {
+) -> CommitResult {
     // SQLite rolls back a transaction that it refused to commit or that is still open.
     let refused = matches!(
         error.sqlite_error_code(),
         Some(ErrorCode::DatabaseBusy | ErrorCode::DiskFull)
     );
     if refused || !conn.is_autocommit() {
-        return Ended::Undone;
+        return CommitResult::Undone;
     }
     let read = |conn: &Connection| {
         let mut last = readback::last(run, changes).into_iter();
         match last.try_for_each(|change| readback::row(conn, run, change)) {
-            Ok(()) => Ended::There,
-            Err(Unwritten::Sqlite(_)) => Ended::Unknown,
-            Err(_) => Ended::Undone,
+            Ok(()) => CommitResult::There,
+            Err(UnwrittenReason::Sqlite(_)) => CommitResult::Unknown,
+            Err(_) => CommitResult::Undone,
         }
     };
     match read(conn) {
-        Ended::Unknown => {}
+        CommitResult::Unknown => {}
         ended => return ended,
     }
     // Reads without locks, since locks may be what failed. A remaining journal means that the next opening undoes the
     // change.
     match dir.look(&format!("{name}-journal")) {
-        Ok(Some(journal)) if journal.len() > 0 => return Ended::Undone,
+        Ok(Some(journal)) if journal.len() > 0 => return CommitResult::Undone,
         Ok(_) => {}
-        Err(_) => return Ended::Unknown,
+        Err(_) => return CommitResult::Unknown,
     }
     match held::open_unlocked(dir, name) {
         Ok(conn) => read(&conn),
-        Err(_) => Ended::Unknown,
+        Err(_) => CommitResult::Unknown,
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! | item | purpose |
 //! |---|---|
-//! | `Clock` | stops a transaction at its limits of elapsed time and processor time |
+//! | `TransactionClock` | stops a transaction at its limits of elapsed time and processor time |
 //! | `settings`, `own` | apply the limits of reading, disable the file's triggers, and set foreign keys and syncing |
 //! | `tables` | refuses a database with anything on our tables that is not on the list of `prosescope_core::model::schema` |
 //! | `complete` | creates missing tables with their indexes and triggers |
@@ -29,7 +29,7 @@ const WORK: Duration = Duration::from_secs(10);
 /// A clock that stops the transactions of a connection at their time limits. Each transaction runs on the thread that
 /// starts it.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Clock(Arc<Ends>);
+pub(crate) struct TransactionClock(Arc<Ends>);
 
 /// The end of a transaction, in milliseconds of elapsed time and of this thread's processor time; 0 means no limit.
 #[derive(Debug, Default)]
@@ -41,7 +41,7 @@ struct Ends {
     ask: AtomicU64,
 }
 
-impl Clock {
+impl TransactionClock {
     /// Starts the time limits of a transaction.
     pub(crate) fn start(&self, time: Duration) {
         let end = |now: Duration, most: Duration| millis(now.saturating_add(most)).max(1);
@@ -90,7 +90,11 @@ fn worked() -> Duration {
 
 /// Guards a connection for writing into a foreign database: applies the limits of reading, and disables triggers of the
 /// file.
-pub(super) fn settings(conn: &mut Connection, path: &Path, clock: Clock) -> Result<(), Fault> {
+pub(super) fn settings(
+    conn: &mut Connection,
+    path: &Path,
+    clock: TransactionClock,
+) -> Result<(), Fault> {
     let writing = Guard {
         stop: Some(Arc::new(move || clock.is_over())),
         writes: true,

@@ -31,10 +31,10 @@ use super::lock::{RunLock, lock};
 use super::reading::Reading;
 use super::{fault, fresh, held};
 use crate::dir::Dir;
-use commit::Ended;
-pub(crate) use guard::Clock;
+use commit::CommitResult;
 pub(crate) use guard::TIME;
-use readback::Unwritten;
+pub(crate) use guard::TransactionClock;
+use readback::UnwrittenReason;
 use shelf::SqliteShelf;
 
 /// How long SQLite waits for writers that do not use the lock file (`sqlite3`).
@@ -50,14 +50,14 @@ pub struct SqliteStore {
     /// The name of the database's file in `dir`.
     name: String,
     conn: Connection,
-    /// The same file, for reading its first bytes. It stays open as long as the connection, whose locks are lost when any
-    /// descriptor of the file is closed.
+    /// The same file, for reading its first bytes. It stays open as long as the connection, whose locks are lost when
+    /// any descriptor of the file is closed.
     file: Option<Arc<File>>,
     /// The database's folder, which also contains attachments and the lock file. Rust drops fields in order: the folder
     /// is closed after the connection, which needs it.
     dir: Dir,
     run: String,
-    clock: Clock,
+    clock: TransactionClock,
     /// Time limit for a transaction, from the moment it holds the database.
     time: Duration,
     /// Whether commands depend on the run, so that it is read for them.
@@ -72,8 +72,8 @@ pub struct SqliteStore {
 
 impl SqliteStore {
     /// Opens a database for writing. `run_id` selects one of several runs; by default the run that readers show
-    /// ([`which_run`](prosescope_core::read::decode::rows::which_run)) or, if the `run` table is empty, the run named like
-    /// the folder. Does not follow a link.
+    /// ([`which_run`](prosescope_core::read::decode::rows::which_run)) or, if the `run` table is empty, the run named
+    /// like the folder. Does not follow a link.
     ///
     /// # Errors
     /// A [`Fault`] if the file is not a database or not writable.
@@ -90,7 +90,7 @@ impl SqliteStore {
         run_id: Option<&str>,
     ) -> Result<SqliteStore, Fault> {
         let path = dir.shown(&name);
-        let clock = Clock::default();
+        let clock = TransactionClock::default();
         clock.start(guard::TIME);
         let conn = connect(&dir, &name, OpenFlags::SQLITE_OPEN_READ_WRITE, &clock)?;
         let wrong = |error| fault::sqlite(&path, &error);
@@ -125,7 +125,7 @@ impl SqliteStore {
     }
 
     /// Returns a store without a run, for a guarded connection in `dir`.
-    fn of(dir: Dir, name: String, conn: Connection, clock: Clock) -> SqliteStore {
+    fn of(dir: Dir, name: String, conn: Connection, clock: TransactionClock) -> SqliteStore {
         clock.stop();
         SqliteStore {
             path: dir.shown(&name),
@@ -157,7 +157,7 @@ impl SqliteStore {
         // Creation is idempotent and runs under the lock, because several processes may use the file for the first time
         // at once.
         let _lock = lock(&dir)?;
-        let clock = Clock::default();
+        let clock = TransactionClock::default();
         clock.start(guard::TIME);
         let conn = connect(
             &dir,
@@ -176,7 +176,7 @@ impl SqliteStore {
     }
 
     /// Sets the file with the bytes of a value that is too long for memory; the next commands copy these bytes for each
-    /// `Content::Staged`.
+    /// `ValueBytes::Staged`.
     pub fn stage(&mut self, file: File) {
         self.staged = Some(file);
     }
@@ -244,8 +244,8 @@ impl SqliteStore {
         }
     }
 
-    /// Ends a transaction without changes. A failing ROLLBACK is ignored: the journal undoes the transaction on the next
-    /// opening.
+    /// Ends a transaction without changes. A failing ROLLBACK is ignored: the journal undoes the transaction on the
+    /// next opening.
     fn back(&self) {
         let _ = self.conn.execute_batch("ROLLBACK");
     }
@@ -297,7 +297,7 @@ impl SqliteStore {
         let (run, rest): (Vec<&Change>, Vec<&Change>) = changes
             .iter()
             .partition(|change| matches!(change, Change::Run(_)));
-        let unwritten = |error: Unwritten| error.into_command_error(&self.path);
+        let unwritten = |error: UnwrittenReason| error.into_command_error(&self.path);
         for change in run.into_iter().chain(rest) {
             apply::row(&self.conn, &self.run, change).map_err(|error| unwritten(error.into()))?;
             readback::row(&self.conn, &self.run, change).map_err(unwritten)?;
@@ -309,11 +309,11 @@ impl SqliteStore {
         };
         let place = (&self.dir, self.name.as_str());
         match commit::ended(&self.conn, place, &self.run, &changes, &error) {
-            Ended::There => {
+            CommitResult::There => {
                 files.keep();
                 Ok(Some(commit::unsure(&error)))
             }
-            Ended::Undone => {
+            CommitResult::Undone => {
                 // Rows that were rolled back may reappear from a `-wal`, so the attachments that they refer to are
                 // kept.
                 let wal = self.dir.look(&format!("{}-wal", self.name));
@@ -322,7 +322,7 @@ impl SqliteStore {
                 }
                 Err(wrong(error))
             }
-            Ended::Unknown => {
+            CommitResult::Unknown => {
                 files.keep();
                 Err(commit::unknown(&self.path, &error).into())
             }
@@ -420,7 +420,12 @@ pub(crate) fn write_database(
 
 /// Opens a possibly foreign database for writing; see [`guard::settings`]. `dir` must stay open as long as the
 /// connection.
-fn connect(dir: &Dir, name: &str, flags: OpenFlags, clock: &Clock) -> Result<Connection, Fault> {
+fn connect(
+    dir: &Dir,
+    name: &str,
+    flags: OpenFlags,
+    clock: &TransactionClock,
+) -> Result<Connection, Fault> {
     let mut conn = open(dir, name, flags)?;
     guard::settings(&mut conn, &dir.shown(name), clock.clone())?;
     Ok(conn)
@@ -431,7 +436,7 @@ fn connect(dir: &Dir, name: &str, flags: OpenFlags, clock: &Clock) -> Result<Con
 /// # Errors
 /// A [`Fault`] if the database is not writable.
 pub(crate) fn connect_agents(dir: &Dir, name: &str) -> Result<Connection, Fault> {
-    let clock = Clock::default();
+    let clock = TransactionClock::default();
     clock.start(guard::TIME);
     let conn = connect(dir, name, OpenFlags::SQLITE_OPEN_READ_WRITE, &clock)?;
     guard::tables(&conn, &dir.shown(name), true)?;
@@ -447,7 +452,7 @@ pub(crate) fn connect_workflows(
     dir: &Dir,
     name: &str,
     make: bool,
-    clock: &Clock,
+    clock: &TransactionClock,
 ) -> Result<Connection, Fault> {
     let flags = match make {
         true => OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,

@@ -8,30 +8,30 @@ use prosescope_core::record::{Change, WriteError};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
-use super::columns::{self, Columns, Stored};
+use super::columns::{self, SqlColumns, SqlRow};
 use crate::record::fault;
 
 /// The reason why a change was not written.
 #[derive(Debug)]
-pub(super) enum Unwritten {
+pub(super) enum UnwrittenReason {
     /// An error of SQLite.
     Sqlite(rusqlite::Error),
     /// The stored row differs from the written one; the text is a sentence about the difference.
     Otherwise(String),
 }
 
-impl From<rusqlite::Error> for Unwritten {
-    fn from(error: rusqlite::Error) -> Unwritten {
-        Unwritten::Sqlite(error)
+impl From<rusqlite::Error> for UnwrittenReason {
+    fn from(error: rusqlite::Error) -> UnwrittenReason {
+        UnwrittenReason::Sqlite(error)
     }
 }
 
-impl Unwritten {
+impl UnwrittenReason {
     /// Returns the error of the command, whose transaction is rolled back.
     pub(super) fn into_command_error(self, path: &Path) -> WriteError {
         match self {
-            Unwritten::Sqlite(error) => WriteError::Fault(fault::sqlite(path, &error)),
-            Unwritten::Otherwise(what) => WriteError::refused(
+            UnwrittenReason::Sqlite(error) => WriteError::Fault(fault::sqlite(path, &error)),
+            UnwrittenReason::Otherwise(what) => WriteError::refused(
                 "written-otherwise",
                 format!("{} was not written: {what}", path.display()),
                 "nothing was recorded; `prosescope check RUN` shows what is odd about the database, \
@@ -44,12 +44,12 @@ impl Unwritten {
 /// Compares a stored row with the change that was just written.
 ///
 /// # Errors
-/// [`Unwritten::Otherwise`] with the name of the differing column.
-pub(super) fn row(conn: &Connection, run: &str, change: &Change) -> Result<(), Unwritten> {
+/// [`UnwrittenReason::Otherwise`] with the name of the differing column.
+pub(super) fn row(conn: &Connection, run: &str, change: &Change) -> Result<(), UnwrittenReason> {
     let Some(stored) = columns::of(run, change) else {
         return Ok(());
     };
-    let Stored {
+    let SqlRow {
         table,
         key,
         columns,
@@ -64,7 +64,7 @@ pub(super) fn row(conn: &Connection, run: &str, change: &Change) -> Result<(), U
             _ => format!("{name} = ?{n} COLLATE BINARY"),
         })
         .collect();
-    let columns: Columns = key.iter().cloned().chain(columns).collect();
+    let columns: SqlColumns = key.iter().cloned().chain(columns).collect();
     let same: Vec<String> = (key.len() + 1..)
         .zip(&columns)
         .map(|(n, (name, _))| format!("min({})", is(name, n)))
@@ -95,7 +95,7 @@ pub(super) fn row(conn: &Connection, run: &str, change: &Change) -> Result<(), U
                 .iter()
                 .map(|(name, value)| format!("{name} {}", shown(value)))
                 .collect();
-            Err(Unwritten::Otherwise(format!(
+            Err(UnwrittenReason::Otherwise(format!(
                 "a row was written, but table `{table}` has no row with {}",
                 named.join(" and ")
             )))
@@ -112,7 +112,7 @@ pub(super) fn row(conn: &Connection, run: &str, change: &Change) -> Result<(), U
                 None | Some("") => "without a type".to_owned(),
                 Some(declared) => declared.to_owned(),
             };
-            Err(Unwritten::Otherwise(format!(
+            Err(UnwrittenReason::Otherwise(format!(
                 "column `{table}.{name}` was written as {}, but then contained another value; the column is declared {declared}",
                 shown(value)
             )))

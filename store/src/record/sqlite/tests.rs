@@ -43,8 +43,8 @@ fn rows(store: &SqliteStore, table: &str) -> i64 {
     store.conn.query_row(&sql, [], |row| row.get(0)).unwrap()
 }
 
-/// Closing any descriptor of a file drops the locks that the process has on it, so that another program could write into an
-/// open transaction.
+/// Closing any descriptor of a file drops the locks that the process has on it, so that another program could write
+/// into an open transaction.
 #[cfg(target_os = "linux")]
 #[test]
 fn reading_the_run_in_a_transaction_keeps_its_lock() {

@@ -7,16 +7,16 @@ use prosescope_core::pages::view::Overview;
 use crate::route::Page;
 use crate::text::words;
 use crate::ui::parts::{Go, Pill, When, live};
-use crate::ui::state::Run;
+use crate::ui::state::ShownRun;
 
 /// Draws the content of the sheet about the current run.
 pub(super) fn draw() -> AnyView {
-    let run = Run::get();
+    let run = ShownRun::get();
     live(move || run.overview.get()?.ok().map(|overview| facts(&overview)))
 }
 
 fn facts(overview: &Overview) -> AnyView {
-    let run = Run::get();
+    let run = ShownRun::get();
     let by = |from: &Option<String>| {
         from.as_ref()
             .map(|from| view! { <span class="faint">" by "{from.clone()}</span> })

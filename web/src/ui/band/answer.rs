@@ -10,7 +10,7 @@ use crate::text::words;
 use crate::ui::load::{ask, loaded};
 use crate::ui::parts::{Copy, link};
 use crate::ui::rendered::Markdown;
-use crate::ui::state::Run;
+use crate::ui::state::ShownRun;
 
 /// The number of bytes of an output to request. This is more than the twelve lines that are visible.
 const MOST: u64 = 20_000;
@@ -20,7 +20,7 @@ const DRAWN: usize = 1;
 
 /// Draws the first output, and links to the others.
 pub(super) fn draw(outputs: Vec<BindingRef>) -> AnyView {
-    let run = Run::get();
+    let run = ShownRun::get();
     let others = outputs.iter().skip(DRAWN).map(|output| {
         let to = run.item(Page::Bindings, output.binding);
         view! { <span>{link(to, output.name.as_str())}</span> }
@@ -33,7 +33,7 @@ pub(super) fn draw(outputs: Vec<BindingRef>) -> AnyView {
 }
 
 fn one(output: BindingRef) -> AnyView {
-    let run = Run::get();
+    let run = ShownRun::get();
     let asked = Request::Value {
         place: run.place(),
         of: ValueOf::Binding(output.binding),
@@ -61,7 +61,7 @@ fn one(output: BindingRef) -> AnyView {
 /// Draws a button that copies a whole output.
 pub(super) fn copy(binding: u32) -> AnyView {
     let whole = Request::Download {
-        place: Run::get().place(),
+        place: ShownRun::get().place(),
         of: ValueOf::Binding(binding),
     };
     view! { <Copy text=Signal::stored(String::new()) label="Copy answer" whole=Some(whole)/> }

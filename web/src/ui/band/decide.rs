@@ -6,13 +6,13 @@ use leptos::task::spawn_local;
 use prosescope_core::pages::view::GateView;
 
 use super::gate::line;
-use crate::protocol::{Trouble, Verdict};
+use crate::protocol::{GateDecision, Trouble};
 use crate::served::{Decides, decide};
 use crate::ui::load::TroubleNote;
 use crate::ui::parts::live;
 
 /// Draws the form or the command.
-pub(super) fn draw(gate: GateView, decision: Verdict) -> AnyView {
+pub(super) fn draw(gate: GateView, decision: GateDecision) -> AnyView {
     // If the server may record decisions, the page contains the permission and the principal's name.
     match Decides::offered().filter(|_| gate.seen.is_some()) {
         Some(here) => form(here, gate, decision),
@@ -20,13 +20,13 @@ pub(super) fn draw(gate: GateView, decision: Verdict) -> AnyView {
     }
 }
 
-fn command(gate: GateView, decision: Verdict) -> AnyView {
+fn command(gate: GateView, decision: GateDecision) -> AnyView {
     let (says, command) = match decision {
-        Verdict::Approved => (
+        GateDecision::Approved => (
             "This page records nothing. To approve, type this command where the run is, with your name for NAME:",
             gate.approve_command,
         ),
-        Verdict::Rejected => (
+        GateDecision::Rejected => (
             "This page records nothing. To reject, type this command where the run is, with the reason for TEXT and your name for NAME:",
             gate.reject_command,
         ),
@@ -35,14 +35,14 @@ fn command(gate: GateView, decision: Verdict) -> AnyView {
 }
 
 /// Draws the input fields, the button and, after a click, the result.
-fn form(here: Decides, gate: GateView, decision: Verdict) -> AnyView {
+fn form(here: Decides, gate: GateView, decision: GateDecision) -> AnyView {
     let by = here.by.clone();
     let comment = RwSignal::new(String::new());
     let done = RwSignal::new(None::<Result<String, Trouble>>);
     let doing = RwSignal::new(false);
     let (says, reason) = match decision {
-        Verdict::Approved => ("Approve now", "Comment (may be empty)"),
-        Verdict::Rejected => ("Reject now", "Reason"),
+        GateDecision::Approved => ("Approve now", "Comment (may be empty)"),
+        GateDecision::Rejected => ("Reject now", "Reason"),
     };
     let act = move |_| {
         let (gate, here) = (gate.clone(), here.clone());

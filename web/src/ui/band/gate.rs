@@ -5,13 +5,13 @@ use prosescope_core::pages::session::pages;
 use prosescope_core::pages::view::{GateOutcomeView, GateView, ResumeView};
 
 use super::{Sheet, decide};
-use crate::protocol::Verdict;
+use crate::protocol::GateDecision;
 use crate::route::Page;
 use crate::text::words;
 use crate::ui::load::{ask_page, loaded};
 use crate::ui::pages::coded;
 use crate::ui::parts::{Copy, When, link, pairs};
-use crate::ui::state::{App, Run};
+use crate::ui::state::{App, ShownRun};
 
 /// A decision that can be recorded for a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl Decision {
 /// Draws the gate's question; also the gate's name if several gates wait (`named`).
 pub(super) fn asked(gate: &GateView, named: bool) -> AnyView {
     let name = named.then(|| {
-        let to = Run::get().item(Page::Gates, &gate.id);
+        let to = ShownRun::get().item(Page::Gates, &gate.id);
         view! { <b>{link(to, gate.id.as_str())}</b>" " }
     });
     let late = gate
@@ -119,8 +119,8 @@ fn recorded(of: GateOutcomeView, decision: Decision) -> AnyView {
             view! { <p class="soft">"This command records the time-out:"</p>{line(command)} }
                 .into_any()
         }
-        (Decision::Approve, _) => decide::draw(gate, Verdict::Approved),
-        (Decision::Reject, _) => decide::draw(gate, Verdict::Rejected),
+        (Decision::Approve, _) => decide::draw(gate, GateDecision::Approved),
+        (Decision::Reject, _) => decide::draw(gate, GateDecision::Rejected),
     };
     view! { {pairs("pairs", facts.into())}{acts} }.into_any()
 }

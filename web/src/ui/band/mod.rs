@@ -10,12 +10,14 @@ mod resume;
 
 use leptos::prelude::*;
 use prosescope_core::model::time::Stamp;
-use prosescope_core::pages::view::{AGAINST, GateView, NodeRef, Overview, Part, RunSummary, icon};
+use prosescope_core::pages::view::{
+    AGAINST, GateView, NodeRef, Overview, RunPart, RunSummary, icon,
+};
 
 use super::pages::{coded, item_of};
 use super::parts::{Go, SharedNote, link, live, tone_class};
 use super::sheet::sheet;
-use super::state::{App, Run};
+use super::state::{App, ShownRun};
 use crate::route::Page;
 use crate::text::words;
 
@@ -38,7 +40,7 @@ pub(crate) enum Sheet {
 /// Draws the band above all pages of a run.
 #[component]
 pub(crate) fn Band() -> impl IntoView {
-    let (app, run) = (App::get(), Run::get());
+    let (app, run) = (App::get(), ShownRun::get());
     let told = live(move || match run.overview.get() {
         None => run.line().map(draw_while_reading),
         Some(Err(_)) => None,
@@ -101,7 +103,7 @@ fn headline(status: &str, words: AnyView) -> AnyView {
 
 /// Draws the status, the reason and the facts.
 fn status_and_facts(overview: &Overview) -> AnyView {
-    let run = Run::get();
+    let run = ShownRun::get();
     let is_late = overview.pending_gates.iter().any(|gate| gate.overdue);
     let tone = match (overview.stale, is_late) {
         _ if overview.against.is_some() => AGAINST,
@@ -160,7 +162,7 @@ fn is_counted(overview: &Overview) -> bool {
 }
 
 fn places(nodes: &[NodeRef], many: u32) -> AnyView {
-    let run = Run::get();
+    let run = ShownRun::get();
     let links = nodes.iter().take(PLACES).map(|node| {
         let to = run.item(Page::Trace, item_of(node));
         view! { <li>{link(to, node.text.as_str())}</li> }
@@ -190,7 +192,7 @@ fn facts(overview: &Overview) -> AnyView {
     let counted = counted.map(|sentence| sentence.trim_end_matches('.').to_owned());
     // This note is for unread times only. If no times are recorded, the trace itself reports that.
     let untimed = overview
-        .is_unread(Part::Statements)
+        .is_unread(RunPart::Statements)
         .then_some("the times of statements could not be read");
     let when = match (started, last, overview.file_changed.as_ref()) {
         (None, None, Some(changed)) => format!(
@@ -294,7 +296,7 @@ impl Acts {
     }
 
     fn draw(self, app: App) -> AnyView {
-        let run = Run::get();
+        let run = ShownRun::get();
         let opens = move |sheet: Sheet| move |_| app.sheet.set(Some(sheet.clone()));
         let gate = self.gate.map(|(id, late)| gate::buttons(app, id, late));
         let gates = (self.gates > 1).then(|| {
@@ -316,7 +318,7 @@ impl Acts {
 /// be incomplete.
 #[component]
 fn UnreadNote() -> impl IntoView {
-    let run = Run::get();
+    let run = ShownRun::get();
     let unread = Memo::new(move |_| {
         run.overview.with(|overview| match overview {
             Some(Ok(overview)) => overview.unread.clone(),

@@ -9,11 +9,11 @@ use crate::protocol::Request;
 use crate::text::words;
 use crate::ui::load::{ask, loaded};
 use crate::ui::parts::Copy;
-use crate::ui::state::Run;
+use crate::ui::state::ShownRun;
 
 /// Draws the content of the sheet. `node` is the number of the row to describe; `None` lets the core choose.
 pub(super) fn draw(node: Option<u32>) -> AnyView {
-    let run = Run::get();
+    let run = ShownRun::get();
     let size = RwSignal::new(ModelSize::default());
     let answer = ask::<ForModel>(move || Request::ForModel {
         place: run.place(),

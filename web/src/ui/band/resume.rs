@@ -10,11 +10,11 @@ use crate::text::words;
 use crate::ui::load::{ask_page, loaded};
 use crate::ui::pages::coded;
 use crate::ui::parts::{Copy, Go, live};
-use crate::ui::state::Run;
+use crate::ui::state::ShownRun;
 
 /// Draws the content of the sheet: the remaining work, the next step, and the plan.
 pub(super) fn draw() -> AnyView {
-    let run = Run::get();
+    let run = ShownRun::get();
     let next = live(move || run.overview.get()?.ok().map(|overview| next(&overview)));
     // A plan exists only if the run has a failure or a position at which it stopped.
     let plan = run.overview.with_untracked(|overview| {
@@ -77,7 +77,7 @@ fn line(item: &Item) -> AnyView {
 
 #[component]
 fn Needs(needs: Vec<NeedView>) -> impl IntoView {
-    let run = Run::get();
+    let run = ShownRun::get();
     view! {
         <h3>"What the rest needs"</h3>
         <table class="plain-table">

@@ -11,7 +11,7 @@ use prosescope_core::pages::view::{
 use super::bar_end::bar_end;
 use super::detail::{self, Beside};
 use super::icons;
-use super::list::{Cursor, Key, Mark, Pages, Rows};
+use super::list::{Cursor, ListCommand, Mark, Pages, Rows};
 use super::load::{ask, loaded};
 use super::parts::{Empty, link, tone_class};
 use super::state::{App, Desk, find};
@@ -133,12 +133,12 @@ fn List(view: CompareView) -> impl IntoView {
     // A row with children has no bar for its duration. Its duration includes those of the children, so the bars of all
     // other rows would be short.
     let next = |at: usize| rows.get(at + 1).map(|row| row.level);
-    let numbered = rows.iter().enumerate().map(|(at, row)| Numbered {
+    let numbered = rows.iter().enumerate().map(|(at, row)| NumberedRow {
         at,
         holds: next(at).is_some_and(|level| level > row.level),
         row: row.clone(),
     });
-    let numbered: Vec<Numbered> = numbered.collect();
+    let numbered: Vec<NumberedRow> = numbered.collect();
     let alone = numbered.iter().filter(|of| !of.holds);
     let both = alone.flat_map(|of| [&of.row.a, &of.row.b]).flatten();
     let longest = both.filter_map(|node| node.duration_ms).max().unwrap_or(0);
@@ -154,20 +154,22 @@ fn List(view: CompareView) -> impl IntoView {
             });
         }
     };
-    let on_key = Callback::new(move |(key, at, row): (Key, u64, Option<Numbered>)| {
-        let open = app.route.read_untracked().selected().is_some();
-        if row.is_some() && (key == Key::Enter || (key == Key::Moved && open)) {
-            put(at.to_string());
-        }
-        if key == Key::Enter {
-            request_animation_frame(detail::enter);
-        }
-    });
+    let on_key = Callback::new(
+        move |(key, at, row): (ListCommand, u64, Option<NumberedRow>)| {
+            let open = app.route.read_untracked().selected().is_some();
+            if row.is_some() && (key == ListCommand::Enter || (key == ListCommand::Moved && open)) {
+                put(at.to_string());
+            }
+            if key == ListCommand::Enter {
+                request_animation_frame(detail::enter);
+            }
+        },
+    );
     let cursor = Cursor::new();
     if let Some(at) = selected.get_untracked().and_then(|item| item.parse().ok()) {
         cursor.go(at);
     }
-    let mark = move |of: &Numbered| Mark {
+    let mark = move |of: &NumberedRow| Mark {
         level: Some(of.row.level + 1),
         selected: selected.get().is_some_and(|item| item == of.at.to_string()),
         ..Mark::default()
@@ -183,7 +185,7 @@ fn List(view: CompareView) -> impl IntoView {
         true => view! { <Empty what="No row differs" why="As far as recorded, both runs did the same."/> }.into_any(),
         false => view! {
             <Rows pages=Pages::of(numbered) height=28.0 label="Rows of both runs" class="compare-rows" cursor
-                head=head.into_any() draw=move |_, of: &Numbered| draw_row(of, longest) mark on_key/>
+                head=head.into_any() draw=move |_, of: &NumberedRow| draw_row(of, longest) mark on_key/>
         }
         .into_any(),
     };
@@ -196,14 +198,14 @@ fn List(view: CompareView) -> impl IntoView {
 
 /// A row of the comparison, with its index.
 #[derive(Debug, Clone, PartialEq)]
-struct Numbered {
+struct NumberedRow {
     at: usize,
     /// Whether the following rows are children of this row.
     holds: bool,
     row: ComparedRow,
 }
 
-fn draw_row(of: &Numbered, longest: i64) -> AnyView {
+fn draw_row(of: &NumberedRow, longest: i64) -> AnyView {
     let (row, holds) = (&of.row, of.holds);
     let text = row
         .b

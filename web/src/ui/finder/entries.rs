@@ -2,7 +2,7 @@
 //! of a run that contain the typed text.
 
 use leptos::prelude::*;
-use prosescope_core::pages::view::{Hit, HitKind, RunList, SearchedRun};
+use prosescope_core::pages::view::{HitKind, RunList, SearchHit, SearchedRun};
 
 use crate::route::{Page, Route, Tab};
 use crate::ui::state::{App, Desk, key};
@@ -21,7 +21,7 @@ const NARROW: f64 = 700.0;
 
 /// A line of the finder.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Entry {
+pub(super) struct FinderLine {
     /// The heading of the entry's group.
     pub(super) group: String,
     /// The entry's text.
@@ -48,13 +48,13 @@ pub(super) enum Act {
 }
 
 /// Returns the pages, runs and commands whose names contain each word of the text. An empty text matches all of them.
-pub(super) fn named(app: App, text: &str) -> Vec<Entry> {
+pub(super) fn named(app: App, text: &str) -> Vec<FinderLine> {
     let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
     let fits = |name: &str| {
         let name = name.to_lowercase();
         words.iter().all(|word| name.contains(word.as_str()))
     };
-    let entry = |group: &str, text: &str, more: &str, act: Act| Entry {
+    let entry = |group: &str, text: &str, more: &str, act: Act| FinderLine {
         group: group.to_owned(),
         text: text.to_owned(),
         mark: None,
@@ -122,7 +122,7 @@ fn titled(what: &str, more: u64) -> String {
 }
 
 /// Returns the matches in a run. If `several` runs are searched, each heading contains the name of the run.
-pub(super) fn hits(list: &RunList, found: &SearchedRun, several: bool) -> Vec<Entry> {
+pub(super) fn hits(list: &RunList, found: &SearchedRun, several: bool) -> Vec<FinderLine> {
     let Some(run) = list.runs.iter().find(|run| run.place == found.run) else {
         return Vec::new();
     };
@@ -138,14 +138,14 @@ pub(super) fn hits(list: &RunList, found: &SearchedRun, several: bool) -> Vec<En
         all.extend(group.hits.iter().map(|hit| {
             let range = (hit.range.0 as usize, hit.range.1 as usize);
             let (text, mark) = around(&hit.text, range, before);
-            // For a match in a statement, only the row's number is added. The rest of [`Hit::place`] would repeat the
-            // statement.
+            // For a match in a statement, only the row's number is added. The rest of [`SearchHit::place`] would repeat
+            // the statement.
             let own = hit
                 .place
                 .split_once(' ')
                 .filter(|(id, _)| id.starts_with('#'));
             let own = own.filter(|_| group.kind == HitKind::Statements);
-            Entry {
+            FinderLine {
                 group: title.clone(),
                 text,
                 mark: Some(mark),
@@ -175,33 +175,33 @@ fn around(line: &str, (from, to): (usize, usize), before: usize) -> (String, (us
     (format!("…{rest}"), (shift(from), shift(to)))
 }
 
-fn route(run: &str, kind: HitKind, hit: &Hit) -> Route {
+fn route(run: &str, kind: HitKind, hit: &SearchHit) -> Route {
     let item = |page, item: String| Route::item(run, page, item);
     match hit {
-        Hit {
+        SearchHit {
             gate: Some(gate), ..
         } => item(Page::Gates, gate.clone()),
-        Hit {
+        SearchHit {
             binding: Some(at), ..
         } => item(Page::Bindings, at.to_string()),
-        Hit {
+        SearchHit {
             agent: Some(at), ..
         } => item(Page::Agents, at.to_string()),
         // The program page shows a long prompt completely. A row of the trace has only its first lines.
-        Hit {
+        SearchHit {
             line: Some(line), ..
         } if kind == HitKind::Prompts => item(Page::Program, line.to_string()),
-        Hit { id: Some(id), .. } => item(Page::Trace, id.to_string()),
-        Hit {
+        SearchHit { id: Some(id), .. } => item(Page::Trace, id.to_string()),
+        SearchHit {
             node: Some(node), ..
         } => item(Page::Trace, format!("~{node}")),
-        Hit {
+        SearchHit {
             line: Some(line), ..
         } => item(Page::Program, line.to_string()),
-        Hit {
+        SearchHit {
             file: Some(file), ..
         } => item(Page::Files, format!("file:{file}")),
-        Hit {
+        SearchHit {
             table: Some(table), ..
         } => item(Page::Files, format!("table:{table}")),
         _ => Route::page(run, Page::Trace),

@@ -8,8 +8,8 @@ use leptos::html::{Dialog, Input};
 use leptos::prelude::*;
 use web_sys::KeyboardEvent;
 
-use self::entries::{Act, Entry};
-use self::search::{KINDS, Search, State};
+use self::entries::{Act, FinderLine};
+use self::search::{KINDS, Search, SearchState};
 use super::icons;
 use super::opening::{pick_files, pick_folder};
 use super::state::{App, Desk, find};
@@ -99,7 +99,7 @@ fn Inside() -> impl IntoView {
         }
         entries
     });
-    let act = move |entry: Entry| {
+    let act = move |entry: FinderLine| {
         app.finder.set(false);
         app.sought.set(text.get_untracked());
         match entry.act {
@@ -147,7 +147,7 @@ fn Inside() -> impl IntoView {
         }
     });
 
-    let line = move |n: usize, entry: &Entry, before: Option<&Entry>| {
+    let line = move |n: usize, entry: &FinderLine, before: Option<&FinderLine>| {
         let title = before.is_none_or(|before| before.group != entry.group);
         let title = title
             .then(|| view! { <li role="presentation" class="group">{entry.group.clone()}</li> });
@@ -197,19 +197,19 @@ fn Inside() -> impl IntoView {
         </ul>
         <p class="find-state faint" role="status">
             {move || match search.state.get() {
-                State::Idle => match places(app, all.get()).first() {
+                SearchState::Idle => match places(app, all.get()).first() {
                     Some(_) => format!("Searched while you type: {KINDS}."),
                     None => "To search for a text, open a run.".to_owned(),
                 }.into_any(),
-                State::Busy(words) => view! { {words}" " <button on:click=move |_| search.stop()>"Stop"</button> }.into_any(),
-                State::Done(words) => words.into_any(),
+                SearchState::Busy(words) => view! { {words}" " <button on:click=move |_| search.stop()>"Stop"</button> }.into_any(),
+                SearchState::Done(words) => words.into_any(),
             }}
         </p>
     }
 }
 
 /// Draws the text of an entry with its match marked.
-fn marked(entry: &Entry) -> AnyView {
+fn marked(entry: &FinderLine) -> AnyView {
     let text = entry.text.as_str();
     let Some((from, to)) = entry.mark else {
         return text.to_owned().into_any();

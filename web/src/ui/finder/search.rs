@@ -24,14 +24,14 @@ pub(super) struct Search {
     /// The matches in each searched run.
     pub(super) found: RwSignal<Vec<SearchedRun>>,
     /// The progress of the search.
-    pub(super) state: RwSignal<State>,
+    pub(super) state: RwSignal<SearchState>,
     /// The number of the current search. Answers to earlier searches are ignored.
     number: StoredValue<u32>,
 }
 
 /// The progress of a search.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) enum State {
+pub(super) enum SearchState {
     /// No search is in progress.
     #[default]
     Idle,
@@ -54,8 +54,8 @@ impl Search {
     pub(super) fn stop(self) {
         self.number.update_value(|number| *number += 1);
         self.state.update(|state| {
-            if let State::Busy(words) = state {
-                *state = State::Done(format!("Stopped. {words}"));
+            if let SearchState::Busy(words) = state {
+                *state = SearchState::Done(format!("Stopped. {words}"));
             }
         });
     }
@@ -67,10 +67,10 @@ impl Search {
         let text = text.trim().to_owned();
         self.found.set(Vec::new());
         if text.is_empty() || places.is_empty() {
-            self.state.set(State::Idle);
+            self.state.set(SearchState::Idle);
             return;
         }
-        self.state.set(State::Busy("Reading …".to_owned()));
+        self.state.set(SearchState::Busy("Reading …".to_owned()));
         set_timeout(
             move || {
                 if self.is_current(number) {
@@ -106,7 +106,8 @@ impl Search {
                         break;
                     }
                 };
-                self.state.set(State::Busy(progress(at, many, &found)));
+                self.state
+                    .set(SearchState::Busy(progress(at, many, &found)));
                 let is_done = found.done;
                 self.found.update(|all| match all.get_mut(at) {
                     Some(before) if *before != found => *before = found,
@@ -122,7 +123,7 @@ impl Search {
             }
         }
         let done = self.found.with_untracked(|found| done(found, &left, &text));
-        self.state.set(State::Done(done));
+        self.state.set(SearchState::Done(done));
     }
 }
 

@@ -11,19 +11,19 @@ use super::Follow;
 pub(crate) type Now = Option<(u32, u32)>;
 
 /// A callback that receives the new numbers and positions of the items.
-type Moved = dyn Fn(&[Now]);
+type MovedCallback = dyn Fn(&[Now]);
 
 /// The callbacks of a list that keeps its cursor and scroll position when the run is reread.
 #[derive(Clone)]
-pub(crate) struct Keeper {
+pub(crate) struct ListKeeper {
     /// Returns the items to keep, with their present numbers.
-    pub(crate) kept: Rc<dyn Fn() -> Kept>,
+    pub(crate) kept: Rc<dyn Fn() -> KeptItems>,
     /// Receives the new number and list position of each item, in the order of `kept`; `None` for a removed item.
-    pub(crate) moved: Rc<Moved>,
+    pub(crate) moved: Rc<MovedCallback>,
 }
 
 /// The items to keep in place.
-pub(crate) enum Kept {
+pub(crate) enum KeptItems {
     /// Nodes of the trace, by their numbers.
     Nodes(Vec<u32>),
     /// Bindings, by their numbers.
@@ -57,8 +57,8 @@ impl Carry {
         }
     }
 
-    /// Computes the change from the argument of [`Keeper::moved`], whose first two items are the cursor's row and the
-    /// first visible row.
+    /// Computes the change from the argument of [`ListKeeper::moved`], whose first two items are the cursor's row and
+    /// the first visible row.
     pub(crate) fn of(stood: Stand, moved: &[Option<(u32, u32)>]) -> Carry {
         let place = |at: usize| {
             moved
@@ -87,7 +87,7 @@ pub(crate) fn on_cleanup_local(end: impl Fn() + 'static) {
 impl Follow {
     /// Registers the list that keeps its cursor and scroll position. Returns a function that removes this
     /// registration.
-    pub(crate) fn keep(self, keeper: Keeper) -> impl Fn() {
+    pub(crate) fn keep(self, keeper: ListKeeper) -> impl Fn() {
         let number = self.next();
         self.keeper.set_value(Some((number, keeper)));
         move || {
@@ -100,7 +100,7 @@ impl Follow {
     }
 
     /// Returns the callbacks of the registered list, if there is one.
-    pub(super) fn kept(self) -> Option<Keeper> {
+    pub(super) fn kept(self) -> Option<ListKeeper> {
         let keeper = self.keeper.get_value();
         keeper.map(|(_, keeper)| keeper)
     }

@@ -10,12 +10,12 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use wasm_bindgen_futures::JsFuture;
 
-use super::carry::{Keeper, Kept};
+use super::carry::{KeptItems, ListKeeper};
 use super::{Follow, PATIENCE, now};
-use crate::protocol::{Followed, Opened, Request, Trouble};
+use crate::protocol::{FollowAnswer, OpenedSource, Request, Trouble};
 use crate::route::{Page, Route};
 use crate::served::Changes;
-use crate::ui::state::{App, Desk, What, find};
+use crate::ui::state::{App, Desk, OpeningSource, find};
 
 /// The interval between checks of dropped files, in milliseconds; also the pause before a failed reading is retried.
 /// The server reports changes at once.
@@ -31,7 +31,7 @@ pub(crate) fn watch(app: App) {
     let seen = window_event_listener_untyped("visibilitychange", move |_| follow.look_now());
     on_cleanup(move || seen.remove());
     spawn_local(async move {
-        let mut watch = Watch {
+        let mut watch = FollowWatch {
             app,
             changes: None,
             seen: None,
@@ -53,7 +53,7 @@ pub(crate) fn watch(app: App) {
     });
 }
 
-struct Watch {
+struct FollowWatch {
     app: App,
     /// The connection for the server's messages. It is closed while the page is hidden or paused, because all pages of
     /// a browser share only six connections to a server.
@@ -66,15 +66,17 @@ struct Watch {
     next_file: usize,
 }
 
-impl Watch {
+impl FollowWatch {
     async fn look(&mut self) {
         let follow = self.app.follow;
         match self.app.what() {
-            Some(What::Served) if follow.on.get_untracked() => {
+            Some(OpeningSource::Served) if follow.on.get_untracked() => {
                 let looked = self.served().await;
                 self.note(looked);
             }
-            Some(What::Files { files, .. }) if follow.outdated.read_untracked().is_none() => {
+            Some(OpeningSource::Files { files, .. })
+                if follow.outdated.read_untracked().is_none() =>
+            {
                 self.changes = None;
                 self.files(&files).await;
             }
@@ -172,15 +174,15 @@ impl App {
         });
         let keeper = self.follow.kept();
         let (mut nodes, mut bindings) = match keeper.as_ref().map(|keeper| (keeper.kept)()) {
-            Some(Kept::Nodes(nodes)) => (nodes, Vec::new()),
-            Some(Kept::Bindings(bindings)) => (Vec::new(), bindings),
+            Some(KeptItems::Nodes(nodes)) => (nodes, Vec::new()),
+            Some(KeptItems::Bindings(bindings)) => (Vec::new(), bindings),
             None => (Vec::new(), Vec::new()),
         };
         // The item in the address is requested after the other items, so its answer is the last.
         let named = numbered(&route);
         match named {
-            Some(Numbered::Node(node)) => nodes.push(node),
-            Some(Numbered::Binding(binding)) => bindings.push(binding),
+            Some(NumberedItem::Node(node)) => nodes.push(node),
+            Some(NumberedItem::Binding(binding)) => bindings.push(binding),
             None => {}
         }
         let folds = self.all_folds();
@@ -190,7 +192,7 @@ impl App {
             bindings,
             folded: folds.get_value(),
         };
-        let followed: Option<Followed> = self.ask(request).await?;
+        let followed: Option<FollowAnswer> = self.ask(request).await?;
         // If another source was opened, or everything was closed, the answer is ignored.
         let (Some(followed), true) = (followed, self.number() == number) else {
             return Ok(());
@@ -204,7 +206,7 @@ impl App {
         Ok(())
     }
 
-    fn put_news(self, place: Option<&str>, followed: Followed, keeper: Option<Keeper>) {
+    fn put_news(self, place: Option<&str>, followed: FollowAnswer, keeper: Option<ListKeeper>) {
         let before: BTreeSet<String> = self.desk.with_untracked(|desk| match desk {
             Desk::Open(list) => list.runs.iter().map(|run| run.place.clone()).collect(),
             _ => BTreeSet::new(),
@@ -226,7 +228,7 @@ impl App {
         if let Some(keeper) = keeper {
             (keeper.moved)(moved);
         }
-        let Opened {
+        let OpenedSource {
             list,
             workflows,
             left,
@@ -252,7 +254,7 @@ impl App {
     }
 
     /// Changes the address if the selected item has a new number.
-    fn rename(self, route: &Route, named: Option<Numbered>, followed: &Followed) {
+    fn rename(self, route: &Route, named: Option<NumberedItem>, followed: &FollowAnswer) {
         let Route::Run {
             run, page, query, ..
         } = route
@@ -261,10 +263,10 @@ impl App {
         };
         let last = |all: &[Option<(u32, u32)>]| all.last().copied().flatten().map(|(now, _)| now);
         let item = match named {
-            Some(Numbered::Node(node)) => last(&followed.nodes)
+            Some(NumberedItem::Node(node)) => last(&followed.nodes)
                 .filter(|now| *now != node)
                 .map(|now| format!("~{now}")),
-            Some(Numbered::Binding(binding)) => last(&followed.bindings)
+            Some(NumberedItem::Binding(binding)) => last(&followed.bindings)
                 .filter(|now| *now != binding)
                 .map(|now| now.to_string()),
             None => None,
@@ -283,12 +285,12 @@ impl App {
 
 /// An item whose number is in the address. After rereading, another item may have that number.
 #[derive(Debug, Clone, Copy)]
-enum Numbered {
+enum NumberedItem {
     Node(u32),
     Binding(u32),
 }
 
-fn numbered(route: &Route) -> Option<Numbered> {
+fn numbered(route: &Route) -> Option<NumberedItem> {
     let Route::Run {
         page,
         item: Some(item),
@@ -298,8 +300,8 @@ fn numbered(route: &Route) -> Option<Numbered> {
         return None;
     };
     match page {
-        Page::Trace => item.strip_prefix('~')?.parse().ok().map(Numbered::Node),
-        Page::Bindings => item.parse().ok().map(Numbered::Binding),
+        Page::Trace => item.strip_prefix('~')?.parse().ok().map(NumberedItem::Node),
+        Page::Bindings => item.parse().ok().map(NumberedItem::Binding),
         _ => None,
     }
 }

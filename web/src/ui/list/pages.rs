@@ -32,7 +32,7 @@ type Fetch<T> = Rc<dyn Fn(u64, u32) -> Future<T>>;
 
 /// The loaded rows of a long list. A copy shares the rows.
 pub(crate) struct Pages<T: 'static> {
-    inner: StoredValue<Inner<T>, LocalStorage>,
+    inner: StoredValue<PagesInner<T>, LocalStorage>,
     /// Counts the arrivals of rows. Parts of the page track this signal to draw new rows.
     arrived: RwSignal<u32>,
     /// The number of all rows; `None` until the first answer.
@@ -52,7 +52,7 @@ impl<T> Clone for Pages<T> {
 
 impl<T> Copy for Pages<T> {}
 
-struct Inner<T> {
+struct PagesInner<T> {
     chunks: BTreeMap<u64, Vec<T>>,
     asked: BTreeSet<u64>,
     /// The most recently requested range.
@@ -73,7 +73,7 @@ impl<T: Clone + 'static> Pages<T> {
     {
         let follow = App::get().follow;
         let pages = Pages {
-            inner: StoredValue::new_local(Inner {
+            inner: StoredValue::new_local(PagesInner {
                 chunks: BTreeMap::new(),
                 asked: BTreeSet::new(),
                 wanted: None,

@@ -27,7 +27,7 @@ static LISTS: AtomicU32 = AtomicU32::new(0);
 
 /// The ARIA role of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ListRole {
     /// A table of rows.
     Grid,
     /// A tree of rows.
@@ -36,7 +36,7 @@ pub(crate) enum Kind {
 
 /// A command that the list passes to its page. The list handles moving and scrolling itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Key {
+pub(crate) enum ListCommand {
     /// Open the row.
     Enter,
     /// The row has become the current row.
@@ -146,8 +146,8 @@ pub(crate) fn Rows<T, D, M>(
     /// The list's CSS class.
     class: &'static str,
     /// The list's role.
-    #[prop(default = Kind::Grid)]
-    kind: Kind,
+    #[prop(default = ListRole::Grid)]
+    kind: ListRole,
     /// The cursor: the current row.
     cursor: Cursor,
     /// The cells of the head row: the names of the columns.
@@ -158,7 +158,7 @@ pub(crate) fn Rows<T, D, M>(
     /// Returns a row's position in the tree, and whether the row is selected.
     mark: M,
     /// Handles a command of the list: the command, the index of the current row, and the row if it is loaded.
-    on_key: Callback<(Key, u64, Option<T>)>,
+    on_key: Callback<(ListCommand, u64, Option<T>)>,
     /// Whether the keys `j`, `k` and others move in this list from anywhere on the page.
     #[prop(default = true)]
     main: bool,
@@ -270,7 +270,7 @@ where
         }
     });
 
-    let tell = move |key: Key| {
+    let tell = move |key: ListCommand| {
         let at = cursor.at.get_untracked();
         let row = pages.peek(at);
         on_key.run((key, at, row));
@@ -278,7 +278,7 @@ where
     let step = move |to: u64| {
         let last = total_untracked(pages).saturating_sub(1);
         cursor.go(to.min(last));
-        tell(Key::Moved);
+        tell(ListCommand::Moved);
     };
     let at = move || cursor.at.get_untracked();
     // Whether the cursor's row is the open item. If so, the first step down goes to the row below it.
@@ -306,11 +306,11 @@ where
             "PageUp" => step(at().saturating_sub(page())),
             "Home" => step(0),
             "End" => step(u64::MAX),
-            "ArrowLeft" => tell(Key::Left),
-            "ArrowRight" => tell(Key::Right),
+            "ArrowLeft" => tell(ListCommand::Left),
+            "ArrowRight" => tell(ListCommand::Right),
             "Enter" | " " => {
                 cursor.go(at());
-                tell(Key::Enter);
+                tell(ListCommand::Enter);
             }
             _ => return,
         }
@@ -325,11 +325,11 @@ where
             match step_to {
                 Move::Down => step(below()),
                 Move::Up => step(at().saturating_sub(1)),
-                Move::NextFailure => tell(Key::NextFailure),
-                Move::PreviousFailure => tell(Key::PreviousFailure),
-                Move::FoldWell => tell(Key::FoldWell),
-                Move::Mark => tell(Key::Mark),
-                Move::Fill => tell(Key::Fill),
+                Move::NextFailure => tell(ListCommand::NextFailure),
+                Move::PreviousFailure => tell(ListCommand::PreviousFailure),
+                Move::FoldWell => tell(ListCommand::FoldWell),
+                Move::Mark => tell(ListCommand::Mark),
+                Move::Fill => tell(ListCommand::Fill),
             }
         });
         on_cleanup_local(forget);
@@ -344,7 +344,7 @@ where
                 return;
             }
             cursor.go(index);
-            tell(Key::Enter);
+            tell(ListCommand::Enter);
         };
         view! {
             <div
@@ -373,7 +373,7 @@ where
     view! {
         <div
             class=format!("rows {class}") style=("--row", format!("{height}px")) data-list=main.then_some("") tabindex="0" node_ref=scroller
-            role=match kind { Kind::Grid => "grid", Kind::Tree => "treegrid" }
+            role=match kind { ListRole::Grid => "grid", ListRole::Tree => "treegrid" }
             aria-label=label
             aria-rowcount=move || total() + 1
             aria-activedescendant=move || {

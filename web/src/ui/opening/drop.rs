@@ -15,9 +15,9 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::{DataTransfer, DragEvent, File};
 
 use super::{MOST, is_walked, label};
-use crate::bytes::apart::{Given, apart, is_loose};
+use crate::bytes::apart::{DroppedFile, apart, is_loose};
 use crate::protocol::{Missing, Trouble};
-use crate::ui::state::{App, What};
+use crate::ui::state::{App, OpeningSource};
 
 /// Opens dropped files.
 pub(crate) fn on_drop(app: App, event: &DragEvent) {
@@ -42,11 +42,11 @@ pub(crate) fn on_drop(app: App, event: &DragEvent) {
 pub(crate) fn open_handles(app: App, handles: Vec<JsValue>) {
     let roots = handles
         .into_iter()
-        .map(|handle| Root::Found(handle, String::new()));
+        .map(|handle| UnlistedItem::Found(handle, String::new()));
     open_roots(app, "it again", roots.collect());
 }
 
-fn open_roots(app: App, called: &str, roots: Vec<Root>) {
+fn open_roots(app: App, called: &str, roots: Vec<UnlistedItem>) {
     let number = app.begin(called, "Listing files");
     spawn_local(async move {
         let go_on = |listed| app.doing(number, format!("Listing files: {listed}"));
@@ -75,7 +75,7 @@ fn open_roots(app: App, called: &str, roots: Vec<Root>) {
                     }
                 }
             }
-            Err(Left::TooMany) => {
+            Err(ListingStop::TooMany) => {
                 let trouble = Trouble {
                     found: format!("More than {MOST} files."),
                     ..Trouble::new(
@@ -85,13 +85,13 @@ fn open_roots(app: App, called: &str, roots: Vec<Root>) {
                 };
                 app.fail_as(number, trouble);
             }
-            Err(Left::Cancelled) => {}
+            Err(ListingStop::Cancelled) => {}
         }
     });
 }
 
 /// Converts the listed files to the argument of [`App::open_as`]; `None` if there are no files.
-fn what(walked: Walked) -> Option<What> {
+fn what(walked: Walked) -> Option<OpeningSource> {
     let Walked {
         files,
         mut missing,
@@ -106,7 +106,7 @@ fn what(walked: Walked) -> Option<What> {
     missing.not_given.extend(unplaced);
     missing.skipped.sort();
     missing.not_given.sort();
-    Some(What::Files {
+    Some(OpeningSource::Files {
         label: label(&files),
         files,
         missing,
@@ -115,7 +115,7 @@ fn what(walked: Walked) -> Option<What> {
 }
 
 /// A dropped item, or an item of a dropped folder, that is not listed yet.
-enum Root {
+enum UnlistedItem {
     /// A `FileSystemHandle` that is still a promise.
     Handle(Promise),
     /// A handle, and the path of its parent folder, which ends in `/` or is empty.
@@ -128,7 +128,7 @@ enum Root {
     File(File),
 }
 
-fn roots(transfer: &DataTransfer) -> Vec<Root> {
+fn roots(transfer: &DataTransfer) -> Vec<UnlistedItem> {
     let items = transfer.items();
     let mut roots = Vec::new();
     for i in 0..items.length() {
@@ -141,13 +141,13 @@ fn roots(transfer: &DataTransfer) -> Vec<Root> {
         let handle = get_handle.and_then(|f| f.call0(&item).ok()?.dyn_into::<Promise>().ok());
         let entry = item.webkit_get_as_entry().ok().flatten();
         if let Some(folder) = entry.clone().filter(|entry| entry.is_directory()) {
-            roots.push(Root::Folder(folder, handle));
+            roots.push(UnlistedItem::Folder(folder, handle));
         } else if let Some(handle) = handle {
-            roots.push(Root::Handle(handle));
+            roots.push(UnlistedItem::Handle(handle));
         } else if let Some(entry) = entry {
-            roots.push(Root::Entry(entry, String::new()));
+            roots.push(UnlistedItem::Entry(entry, String::new()));
         } else if let Ok(Some(file)) = item.get_as_file() {
-            roots.push(Root::File(file));
+            roots.push(UnlistedItem::File(file));
         }
     }
     if roots.is_empty() {
@@ -155,7 +155,7 @@ fn roots(transfer: &DataTransfer) -> Vec<Root> {
         let files = list
             .iter()
             .flat_map(|l| (0..l.length()).filter_map(|i| l.get(i)));
-        roots.extend(files.map(Root::File));
+        roots.extend(files.map(UnlistedItem::File));
     }
     roots
 }
@@ -163,7 +163,7 @@ fn roots(transfer: &DataTransfer) -> Vec<Root> {
 /// The files that were listed so far.
 #[derive(Default, Clone)]
 struct Walked {
-    files: Vec<Given<File>>,
+    files: Vec<DroppedFile<File>>,
     /// The files and folders that were skipped or could not be read.
     missing: Missing,
     /// The handles of the dropped files and folders themselves.
@@ -173,7 +173,7 @@ struct Walked {
 }
 
 /// The reason why listing was stopped.
-enum Left {
+enum ListingStop {
     /// There are too many files.
     TooMany,
     /// The user cancelled the listing.
@@ -193,13 +193,13 @@ const FIRST: usize = 40;
 /// cancels. In a folder with more than [`MANY`] subfolders, the last [`FIRST`] by name are listed first, because these
 /// are the newest runs. `so_far` is called when these subfolders are listed.
 async fn walk(
-    roots: Vec<Root>,
+    roots: Vec<UnlistedItem>,
     go_on: impl Fn(usize) -> bool,
     so_far: impl Fn(&Walked),
-) -> Result<Walked, Left> {
+) -> Result<Walked, ListingStop> {
     let mut walked = Walked::default();
-    let mut later: Vec<(usize, Root)> = Vec::new();
-    let mut stack: Vec<(usize, Root)> = roots.into_iter().enumerate().collect();
+    let mut later: Vec<(usize, UnlistedItem)> = Vec::new();
+    let mut stack: Vec<(usize, UnlistedItem)> = roots.into_iter().enumerate().collect();
     stack.reverse();
     let mut under_way = FuturesUnordered::new();
     loop {
@@ -218,27 +218,27 @@ async fn walk(
         };
         let before = walked.files.len() / 100;
         match step {
-            Step::File(path, file) => walked.files.push((given, path, file)),
-            Step::Inside(mut inside) => {
-                let is_long = inside.len() > MANY && inside.iter().all(Root::is_folder);
+            ListingStep::File(path, file) => walked.files.push((given, path, file)),
+            ListingStep::Inside(mut inside) => {
+                let is_long = inside.len() > MANY && inside.iter().all(UnlistedItem::is_folder);
                 if is_long && later.is_empty() {
-                    inside.sort_by_cached_key(Root::name);
+                    inside.sort_by_cached_key(UnlistedItem::name);
                     let last = inside.split_off(inside.len() - FIRST);
                     later.extend(inside.into_iter().map(|root| (given, root)));
                     inside = last;
                 }
                 stack.extend(inside.into_iter().map(|root| (given, root)));
             }
-            Step::Given(handle) => {
+            ListingStep::Given(handle) => {
                 walked.handles.push(handle.clone());
-                stack.push((given, Root::Found(handle, String::new())));
+                stack.push((given, UnlistedItem::Found(handle, String::new())));
             }
-            Step::Hidden(folder, handle) => {
+            ListingStep::Hidden(folder, handle) => {
                 walked.missing.hidden.push(folder);
-                stack.push((given, Root::Handle(handle)));
+                stack.push((given, UnlistedItem::Handle(handle)));
             }
-            Step::Skipped(path) => walked.missing.skipped.push(path),
-            Step::Failed(path, error) => {
+            ListingStep::Skipped(path) => walked.missing.skipped.push(path),
+            ListingStep::Failed(path, error) => {
                 // An item may be gone or unreadable, or its name may not be valid text. The error is kept, and all
                 // other items are listed.
                 walked
@@ -250,20 +250,20 @@ async fn walk(
         }
         let files = walked.files.len();
         if files > MOST {
-            return Err(Left::TooMany);
+            return Err(ListingStop::TooMany);
         }
         if files / 100 > before && !go_on(files) {
-            return Err(Left::Cancelled);
+            return Err(ListingStop::Cancelled);
         }
     }
 }
 
 /// The result of listing one item.
-enum Step {
+enum ListingStep {
     /// A file, with its path.
     File(String, File),
     /// The content of a folder.
-    Inside(Vec<Root>),
+    Inside(Vec<UnlistedItem>),
     /// The handle of a dropped file or folder.
     Given(JsValue),
     /// A folder whose entry cannot be listed: its name, and a promise of its handle. The handle may hide files.
@@ -274,75 +274,80 @@ enum Step {
     Failed(String, JsValue),
 }
 
-impl Root {
+impl UnlistedItem {
     fn name(&self) -> String {
         match self {
-            Root::Found(handle, _) => text(handle, "name"),
-            Root::Entry(entry, _) | Root::Folder(entry, _) => entry.name(),
-            Root::File(file) => file.name(),
-            Root::Handle(_) => String::new(),
+            UnlistedItem::Found(handle, _) => text(handle, "name"),
+            UnlistedItem::Entry(entry, _) | UnlistedItem::Folder(entry, _) => entry.name(),
+            UnlistedItem::File(file) => file.name(),
+            UnlistedItem::Handle(_) => String::new(),
         }
     }
 
     fn is_folder(&self) -> bool {
         match self {
-            Root::Found(handle, _) => text(handle, "kind") == "directory",
-            Root::Entry(entry, _) => entry.is_directory(),
-            Root::Folder(..) => true,
-            Root::File(_) | Root::Handle(_) => false,
+            UnlistedItem::Found(handle, _) => text(handle, "kind") == "directory",
+            UnlistedItem::Entry(entry, _) => entry.is_directory(),
+            UnlistedItem::Folder(..) => true,
+            UnlistedItem::File(_) | UnlistedItem::Handle(_) => false,
         }
     }
 
-    async fn step(self) -> Step {
+    async fn step(self) -> ListingStep {
         match self {
-            Root::Handle(handle) => match JsFuture::from(handle).await {
-                Ok(handle) => Step::Given(handle),
-                Err(error) => Step::Failed(String::new(), error),
+            UnlistedItem::Handle(handle) => match JsFuture::from(handle).await {
+                Ok(handle) => ListingStep::Given(handle),
+                Err(error) => ListingStep::Failed(String::new(), error),
             },
-            Root::Found(handle, above) => {
+            UnlistedItem::Found(handle, above) => {
                 let path = format!("{above}{}", text(&handle, "name"));
                 match text(&handle, "kind").as_str() {
                     "file" => file(path, call(&handle, "getFile").await),
                     _ => folder(path, async |path| list_handle(&handle, path).await).await,
                 }
             }
-            Root::Entry(entry, above) => {
+            UnlistedItem::Entry(entry, above) => {
                 let path = format!("{above}{}", entry.name());
                 match entry.is_file() {
                     true => file(path, promised(&entry, "file").await),
                     false => folder(path, async |path| list_entry(&entry, path).await).await,
                 }
             }
-            Root::Folder(entry, handle) => {
+            UnlistedItem::Folder(entry, handle) => {
                 let listed = folder(entry.name(), async |path| list_entry(&entry, path).await);
                 match (listed.await, handle) {
-                    (Step::Failed(..), Some(handle)) => Step::Hidden(entry.name(), handle),
+                    (ListingStep::Failed(..), Some(handle)) => {
+                        ListingStep::Hidden(entry.name(), handle)
+                    }
                     (listed, _) => listed,
                 }
             }
-            Root::File(file) => Step::File(file.name(), file),
+            UnlistedItem::File(file) => ListingStep::File(file.name(), file),
         }
     }
 }
 
-fn file(path: String, file: Result<JsValue, JsValue>) -> Step {
+fn file(path: String, file: Result<JsValue, JsValue>) -> ListingStep {
     match file.and_then(|file| file.dyn_into::<File>()) {
-        Ok(file) => Step::File(path, file),
-        Err(error) => Step::Failed(path, error),
+        Ok(file) => ListingStep::File(path, file),
+        Err(error) => ListingStep::Failed(path, error),
     }
 }
 
-async fn folder(path: String, list: impl AsyncFn(&str) -> Result<Vec<Root>, JsValue>) -> Step {
+async fn folder(
+    path: String,
+    list: impl AsyncFn(&str) -> Result<Vec<UnlistedItem>, JsValue>,
+) -> ListingStep {
     if !is_walked(&path) {
-        return Step::Skipped(path);
+        return ListingStep::Skipped(path);
     }
     match list(&path).await {
-        Ok(inside) => Step::Inside(inside),
-        Err(error) => Step::Failed(path, error),
+        Ok(inside) => ListingStep::Inside(inside),
+        Err(error) => ListingStep::Failed(path, error),
     }
 }
 
-async fn list_handle(handle: &JsValue, path: &str) -> Result<Vec<Root>, JsValue> {
+async fn list_handle(handle: &JsValue, path: &str) -> Result<Vec<UnlistedItem>, JsValue> {
     let values: Function = Reflect::get(handle, &"values".into())?.dyn_into()?;
     let values = values.call0(handle)?;
     let mut inside = Vec::new();
@@ -352,11 +357,14 @@ async fn list_handle(handle: &JsValue, path: &str) -> Result<Vec<Root>, JsValue>
             return Ok(inside);
         }
         let child = Reflect::get(&next, &"value".into())?;
-        inside.push(Root::Found(child, format!("{path}/")));
+        inside.push(UnlistedItem::Found(child, format!("{path}/")));
     }
 }
 
-async fn list_entry(entry: &web_sys::FileSystemEntry, path: &str) -> Result<Vec<Root>, JsValue> {
+async fn list_entry(
+    entry: &web_sys::FileSystemEntry,
+    path: &str,
+) -> Result<Vec<UnlistedItem>, JsValue> {
     let folder: &web_sys::FileSystemDirectoryEntry = entry.unchecked_ref();
     let reader = folder.create_reader();
     let mut inside = Vec::new();
@@ -368,7 +376,7 @@ async fn list_entry(entry: &web_sys::FileSystemEntry, path: &str) -> Result<Vec<
         }
         // `unchecked_into` is used because Chromium does not expose the class of the entries, so `dyn_into` would fail.
         let children = children.iter().map(JsValue::unchecked_into);
-        inside.extend(children.map(|child| Root::Entry(child, format!("{path}/"))));
+        inside.extend(children.map(|child| UnlistedItem::Entry(child, format!("{path}/"))));
     }
 }
 

@@ -5,7 +5,7 @@ use web_sys::{ClipboardEvent, File};
 
 use crate::protocol::Missing;
 use crate::ui::keys::is_typing;
-use crate::ui::state::{App, What};
+use crate::ui::state::{App, OpeningSource};
 
 /// The file name for a pasted text.
 const NAME: &str = "state.md";
@@ -47,7 +47,7 @@ pub(crate) fn on_paste(app: App, event: &ClipboardEvent) -> bool {
     let Some((first, _)) = files.first() else {
         return false;
     };
-    app.open(What::Files {
+    app.open(OpeningSource::Files {
         label: format!("{first}, pasted"),
         files,
         missing: Missing {

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use super::{label, left_out};
 use crate::bytes::apart::{apart, is_loose};
 use crate::protocol::{Missing, Trouble};
-use crate::ui::state::{App, What};
+use crate::ui::state::{App, OpeningSource};
 
 const FILES: &str = "pick-files";
 const FOLDER: &str = "pick-folder";
@@ -101,7 +101,7 @@ fn picked(app: App, input: NodeRef<Input>) {
     let given: Vec<_> = given.collect();
     let loose = is_loose(&given);
     let (files, not_given) = apart(given);
-    app.open(What::Files {
+    app.open(OpeningSource::Files {
         label: label(&files),
         files,
         missing: Missing {

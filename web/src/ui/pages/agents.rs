@@ -4,7 +4,7 @@
 use leptos::prelude::*;
 use prosescope_core::pages::session::ValueOf;
 use prosescope_core::pages::session::pages;
-use prosescope_core::pages::view::{AgentElsewhere, AgentView, AgentsView, Part, SegmentView};
+use prosescope_core::pages::view::{AgentElsewhere, AgentView, AgentsView, RunPart, SegmentView};
 
 use crate::route::Page;
 use crate::text::words;
@@ -38,7 +38,7 @@ fn List(view: AgentsView, cursor: Cursor) -> impl IntoView {
     }
     if view.agents.is_empty() {
         return view! {
-            <EmptyPart part=Part::Agents what="No agents" why="The run used no agent with a memory, or the file of the agents was not opened: a project's agents are in .prose/agents."/>
+            <EmptyPart part=RunPart::Agents what="No agents" why="The run used no agent with a memory, or the file of the agents was not opened: a project's agents are in .prose/agents."/>
         }
         .into_any();
     }

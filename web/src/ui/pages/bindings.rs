@@ -7,20 +7,20 @@ use std::rc::Rc;
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use prosescope_core::pages::view::{BindingRow, BindingsPage, Part};
+use prosescope_core::pages::view::{BindingRow, BindingsPage, RunPart};
 
 use crate::protocol::Request;
 use crate::route::Page;
 use crate::text::words;
 use crate::ui::detail::{self, Beside};
-use crate::ui::follow::{Carry, Keeper, Kept, Stand, on_cleanup_local};
+use crate::ui::follow::{Carry, KeptItems, ListKeeper, Stand, on_cleanup_local};
 use crate::ui::list::{Cursor, Mark, Pages, Rows, Stretch};
 use crate::ui::parts::EmptyPart;
-use crate::ui::state::{App, Run};
+use crate::ui::state::{App, ShownRun};
 
 /// Draws the page of bindings.
 pub(super) fn draw() -> AnyView {
-    let (app, run) = (App::get(), Run::get());
+    let (app, run) = (App::get(), ShownRun::get());
     let pages = Pages::new(move |from, len| async move {
         let request = Request::Bindings {
             place: run.place(),
@@ -75,7 +75,7 @@ pub(super) fn draw() -> AnyView {
     let list = move || {
         if nothing.get() {
             let why = "This run wrote no value, or the files of its values were not opened.";
-            return view! { <EmptyPart part=Part::Bindings what="No values" why/> }.into_any();
+            return view! { <EmptyPart part=RunPart::Bindings what="No values" why/> }.into_any();
         }
         let head = view! {
             <span role="columnheader">"Name"</span>
@@ -98,11 +98,11 @@ pub(super) fn draw() -> AnyView {
 fn keep(app: App, pages: Pages<BindingRow>, cursor: Cursor) {
     let binding_at = move |row: u64| pages.peek(row).map_or(u32::MAX, |row| row.binding);
     let stood = StoredValue::new(Stand::default());
-    let forget = app.follow.keep(Keeper {
+    let forget = app.follow.keep(ListKeeper {
         kept: Rc::new(move || {
             let stand = cursor.stand();
             stood.set_value(stand);
-            Kept::Bindings(vec![binding_at(stand.at), binding_at(stand.top)])
+            KeptItems::Bindings(vec![binding_at(stand.at), binding_at(stand.top)])
         }),
         moved: Rc::new(move |moved| cursor.carry(Carry::of(stood.get_value(), moved))),
     });

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use prosescope_core::pages::session::pages;
-use prosescope_core::pages::view::{NodeRef, Overview, Part};
+use prosescope_core::pages::view::{NodeRef, Overview, RunPart};
 
 use super::item_of;
 use crate::protocol::{Request, Trouble};
@@ -56,7 +56,7 @@ pub(super) async fn none(app: App, place: String) -> Option<NodeRef> {
         page: pages::Page::Overview,
     };
     let overview: Overview = app.ask(request).await.ok()?;
-    app.say(match overview.is_unread(Part::Statements) {
+    app.say(match overview.is_unread(RunPart::Statements) {
         true => "No failure in the statements that could be read",
         false => "No statement failed",
     });

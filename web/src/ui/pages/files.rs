@@ -18,17 +18,17 @@ use crate::ui::value::Value;
 
 /// A row of the list: a table or a file.
 #[derive(Debug, Clone, PartialEq)]
-enum Entry {
+enum FilesRow {
     Table(TableInfo),
     File(FileInfo),
 }
 
-impl Entry {
+impl FilesRow {
     /// Returns the item that identifies the entry in the address: `table:run` or `file:state.md`.
     fn item(&self) -> String {
         match self {
-            Entry::Table(table) => format!("table:{}", table.name),
-            Entry::File(file) => format!("file:{}", file.path),
+            FilesRow::Table(table) => format!("table:{}", table.name),
+            FilesRow::File(file) => format!("file:{}", file.path),
         }
     }
 }
@@ -54,12 +54,12 @@ fn List(view: FilesView, cursor: Cursor) -> impl IntoView {
         let files = words::counted(view.files.len() as u64, "file", "files");
         about.push(format!("{files}, {}", words::bytes(size)));
     }
-    let entries: Vec<Entry> = view
+    let entries: Vec<FilesRow> = view
         .tables
         .iter()
         .cloned()
-        .map(Entry::Table)
-        .chain(view.files.into_iter().map(Entry::File))
+        .map(FilesRow::Table)
+        .chain(view.files.into_iter().map(FilesRow::File))
         .collect();
     if entries.is_empty() {
         return view! {
@@ -68,13 +68,13 @@ fn List(view: FilesView, cursor: Cursor) -> impl IntoView {
         .into_any();
     }
     provide_context(StoredValue::new(view.tables));
-    let on_key = detail::opening(Page::Files, selected, |_, entry: &Entry| entry.item());
+    let on_key = detail::opening(Page::Files, selected, |_, entry: &FilesRow| entry.item());
     if let Some(at) =
         selected.with_untracked(|item| entries.iter().position(|entry| Some(entry.item()) == *item))
     {
         cursor.begin(at as u64);
     }
-    let mark = move |entry: &Entry| Mark {
+    let mark = move |entry: &FilesRow| Mark {
         selected: selected.with(|item| item.as_ref() == Some(&entry.item())),
         ..Mark::default()
     };
@@ -93,9 +93,9 @@ fn List(view: FilesView, cursor: Cursor) -> impl IntoView {
     .into_any()
 }
 
-fn row(_: u64, entry: &Entry) -> AnyView {
+fn row(_: u64, entry: &FilesRow) -> AnyView {
     match entry {
-        Entry::Table(table) => {
+        FilesRow::Table(table) => {
             let unknown = table.columns.iter().filter(|column| !column.known).count();
             let mut what = vec![table.kind.clone()];
             if !table.known {
@@ -118,7 +118,7 @@ fn row(_: u64, entry: &Entry) -> AnyView {
             }
             .into_any()
         }
-        Entry::File(file) => {
+        FilesRow::File(file) => {
             let role = file.role.clone().unwrap_or_else(|| "not known".to_owned());
             view! {
                 <span role="gridcell" class="mono cut" title=file.path.clone()>{file.path.clone()}</span>

@@ -5,7 +5,7 @@ mod audit;
 
 use leptos::prelude::*;
 use prosescope_core::pages::session::pages;
-use prosescope_core::pages::view::{GateView, GatesView, Part};
+use prosescope_core::pages::view::{GateView, GatesView, RunPart};
 
 use crate::route::Page;
 use crate::text::words;
@@ -13,7 +13,7 @@ use crate::ui::detail::{self, Beside};
 use crate::ui::list::{Cursor, Mark, Pages, Rows};
 use crate::ui::load::{ask_page, loaded};
 use crate::ui::parts::{Copy, Empty, EmptyPart, Go, Pill, When};
-use crate::ui::state::Run;
+use crate::ui::state::ShownRun;
 
 /// Draws the page of gates.
 pub(super) fn draw() -> AnyView {
@@ -25,10 +25,10 @@ pub(super) fn draw() -> AnyView {
 
 #[component]
 fn Gates(view: GatesView) -> impl IntoView {
-    let run = Run::get();
+    let run = ShownRun::get();
     if view.gates.is_empty() && view.audit.rows.is_empty() {
         return view! {
-            <EmptyPart part=Part::Gates what="No gates" why="The program has not asked for an approval."/>
+            <EmptyPart part=RunPart::Gates what="No gates" why="The program has not asked for an approval."/>
         }
         .into_any();
     }
@@ -67,7 +67,7 @@ fn Gates(view: GatesView) -> impl IntoView {
 #[component]
 fn List(gates: Vec<GateView>) -> impl IntoView {
     if gates.is_empty() {
-        return view! { <EmptyPart part=Part::Gates what="No gates" why="The audit log names gates, but the run has no record of the gates themselves."/> }.into_any();
+        return view! { <EmptyPart part=RunPart::Gates what="No gates" why="The audit log names gates, but the run has no record of the gates themselves."/> }.into_any();
     }
     let pending = gates
         .iter()
@@ -150,7 +150,7 @@ fn open(item: String) -> AnyView {
 
 #[component]
 fn Gate(gate: GateView) -> impl IntoView {
-    let run = Run::get();
+    let run = ShownRun::get();
     let late = gate
         .expire_command
         .clone()

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use prosescope_core::pages::session::pages;
-use prosescope_core::pages::view::{ImportView, ImportsView, Part, ValueFormat};
+use prosescope_core::pages::view::{ImportView, ImportsView, RunPart, ValueFormat};
 
 use crate::route::{Page, Route};
 use crate::ui::detail::{self, Beside};
@@ -35,7 +35,7 @@ fn Imports(view: ImportsView) -> impl IntoView {
     if view.imports.is_empty() {
         return view! {
             {above}
-            <EmptyPart part=Part::Imports what="No imports" why="The program uses no other program."/>
+            <EmptyPart part=RunPart::Imports what="No imports" why="The program uses no other program."/>
         }
         .into_any();
     }

@@ -12,7 +12,7 @@ use crate::ui::list::{Cursor, Mark, Pages, Rows};
 use crate::ui::load::{ask_page, loaded};
 use crate::ui::pages::coded;
 use crate::ui::parts::{Empty, Go};
-use crate::ui::state::Run;
+use crate::ui::state::ShownRun;
 
 /// Draws the page of issues.
 pub(super) fn draw() -> AnyView {
@@ -99,7 +99,7 @@ fn row(_: u64, (_, issue): &(usize, IssueView)) -> AnyView {
 }
 
 fn open(item: String) -> AnyView {
-    let run = Run::get();
+    let run = ShownRun::get();
     let all: StoredValue<Vec<IssueView>> = expect_context();
     let at = item.parse::<usize>().ok().and_then(|n| n.checked_sub(1));
     let Some(issue) = at.and_then(|at| all.with_value(|all| all.get(at).cloned())) else {

@@ -1,7 +1,9 @@
 //! Draws the page of the program, with the executions of each line.
 
 use leptos::prelude::*;
-use prosescope_core::pages::view::{NodeRef, Part, ProgramLine, ProgramView, PropertyView, icon};
+use prosescope_core::pages::view::{
+    NodeRef, ProgramLine, ProgramView, PropertyView, RunPart, icon,
+};
 
 use super::node_link;
 use crate::protocol::Request;
@@ -11,7 +13,7 @@ use crate::ui::detail::{self, Beside};
 use crate::ui::list::{Cursor, Mark, Pages, Rows, Stretch};
 use crate::ui::load::{ask, loaded};
 use crate::ui::parts::{Empty, EmptyPart, Pill, binding_links, tone_class};
-use crate::ui::state::{App, Run};
+use crate::ui::state::{App, ShownRun};
 
 /// The facts about the program as a whole: its path, where its source was found, and a remark. Empty texts if unknown.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -23,7 +25,7 @@ struct About {
 
 /// Draws the page of the program.
 pub(super) fn draw() -> AnyView {
-    let (app, run) = (App::get(), Run::get());
+    let (app, run) = (App::get(), ShownRun::get());
     let about = RwSignal::new(About::default());
     let pages = Pages::new(move |from, len| async move {
         let request = Request::Program {
@@ -68,7 +70,7 @@ pub(super) fn draw() -> AnyView {
     let nothing = Memo::new(move |_| pages.total.get() == Some(0));
     let list = move || {
         if nothing.get() {
-            return view! { <EmptyPart part=Part::Program what="No program in this run" why=about.get().note/> }
+            return view! { <EmptyPart part=RunPart::Program what="No program in this run" why=about.get().note/> }
                 .into_any();
         }
         view! {
@@ -119,7 +121,7 @@ fn draw_line(_: u64, line: &ProgramLine) -> AnyView {
 }
 
 fn open(item: String) -> AnyView {
-    let run = Run::get();
+    let run = ShownRun::get();
     let Ok(number) = item.parse::<u32>() else {
         return view! { <Empty what="Nothing there" why="That is not a line number."/> }.into_any();
     };
@@ -139,7 +141,7 @@ fn open(item: String) -> AnyView {
 
 #[component]
 fn Line(line: ProgramLine) -> impl IntoView {
-    let run = Run::get();
+    let run = ShownRun::get();
     let nodes = line.nodes.clone();
     let answer = ask(move || Request::Nodes {
         place: run.place(),

@@ -2,7 +2,7 @@
 //! differences between both.
 
 use leptos::prelude::*;
-use prosescope_core::pages::view::{Part, StateLine, StateMdView};
+use prosescope_core::pages::view::{RunPart, StateLine, StateMdView};
 
 use crate::protocol::Request;
 use crate::route::Page;
@@ -10,7 +10,7 @@ use crate::ui::detail;
 use crate::ui::list::{Cursor, Mark, Pages, Rows};
 use crate::ui::load::{ask, loaded};
 use crate::ui::parts::{Copy, EmptyPart};
-use crate::ui::state::{App, Run};
+use crate::ui::state::{App, ShownRun};
 use crate::ui::value::Text;
 
 /// The choice of what the page shows: the rendered text, the stored text, or their differences.
@@ -41,7 +41,7 @@ impl Show {
 
 /// Draws the page of the state file.
 pub(super) fn draw() -> AnyView {
-    let run = Run::get();
+    let run = ShownRun::get();
     let whole = detail::query("whole");
     let whole = Memo::new(move |_| whole.get().is_some());
     let answer = ask(move || Request::State {
@@ -55,7 +55,7 @@ pub(super) fn draw() -> AnyView {
 
 #[component]
 fn State(view: StateMdView, whole: bool) -> impl IntoView {
-    let (app, run) = (App::get(), Run::get());
+    let (app, run) = (App::get(), ShownRun::get());
     let shows: Vec<Show> = [
         Some(Show::Rendered),
         view.own.is_some().then_some(Show::Own),
@@ -127,7 +127,7 @@ fn State(view: StateMdView, whole: bool) -> impl IntoView {
         {view.note.map(|note| view! { <p class="aside">{note}</p> })}
         <div class="state-text">
             {move || match show.get() {
-                Show::Rendered if rendered.is_empty() => view! { <EmptyPart part=Part::Program what="Nothing to render" why="The run holds neither a program nor a trace."/> }.into_any(),
+                Show::Rendered if rendered.is_empty() => view! { <EmptyPart part=RunPart::Program what="Nothing to render" why="The run holds neither a program nor a trace."/> }.into_any(),
                 Show::Rendered => view! { <Text text=rendered.clone()/> }.into_any(),
                 Show::Own => view! { <Text text=own.clone()/> }.into_any(),
                 Show::Both => view! { <Differences lines=lines.clone()/> }.into_any(),

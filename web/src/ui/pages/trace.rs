@@ -14,18 +14,18 @@ use std::rc::Rc;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use prosescope_core::pages::session::pages::{TraceChoice, TraceOrder};
-use prosescope_core::pages::view::{Bar, NodeRef, Part as RunPart, TreeRow};
+use prosescope_core::pages::view::{Bar, NodeRef, RunPart, TreeRow};
 
 use super::failures;
 use super::item_of_row as item_of;
-use crate::protocol::{Folded, Folds, Request, Revealed, Traced, Trouble};
+use crate::protocol::{Folded, Folds, Request, RevealedNode, TraceWindow, Trouble};
 use crate::route::Page;
 use crate::text::words;
 use crate::ui::detail::{self, Beside};
-use crate::ui::follow::{Carry, Keeper, Kept, Stand, on_cleanup_local};
-use crate::ui::list::{Cursor, Key, Kind, Mark, Pages, Rows, Stretch};
+use crate::ui::follow::{Carry, KeptItems, ListKeeper, Stand, on_cleanup_local};
+use crate::ui::list::{Cursor, ListCommand, ListRole, Mark, Pages, Rows, Stretch};
 use crate::ui::parts::{Empty, EmptyPart, is_small};
-use crate::ui::state::{App, Run};
+use crate::ui::state::{App, ShownRun};
 use axis::{About, Axis};
 use chosen::Choose;
 
@@ -35,12 +35,12 @@ const TALL_ROW: f64 = 42.0;
 
 /// A row of the tree with its bar, if its times are recorded.
 #[derive(Debug, Clone, PartialEq)]
-struct Line {
+struct TreeLine {
     row: TreeRow,
     bar: Option<Bar>,
 }
 
-impl Deref for Line {
+impl Deref for TreeLine {
     type Target = TreeRow;
 
     fn deref(&self) -> &TreeRow {
@@ -52,15 +52,15 @@ impl Deref for Line {
 #[derive(Clone, Copy)]
 struct Tree {
     app: App,
-    run: Run,
-    pages: Pages<Line>,
+    run: ShownRun,
+    pages: Pages<TreeLine>,
     cursor: Cursor,
     selected: Memo<Option<String>>,
 }
 
 /// Draws the page of the trace.
 pub(super) fn draw() -> AnyView {
-    let (app, run) = (App::get(), Run::get());
+    let (app, run) = (App::get(), ShownRun::get());
     app.trace.begin(&run.place());
     begin(app, run);
     let told = RwSignal::new(Remarks::default());
@@ -74,7 +74,7 @@ pub(super) fn draw() -> AnyView {
             from: from as u32,
             len,
         };
-        let Traced { page, bars } = app.ask(request).await?;
+        let TraceWindow { page, bars } = app.ask(request).await?;
         let remarks = Remarks {
             note: page.note,
             lines: [page.remarks, page.remarks_behind].concat(),
@@ -86,7 +86,7 @@ pub(super) fn draw() -> AnyView {
         {
             told.try_set(remarks);
         }
-        let line = |row: TreeRow| Line {
+        let line = |row: TreeRow| TreeLine {
             bar: bars.iter().find(|bar| bar.node == row.node).copied(),
             row,
         };
@@ -177,7 +177,7 @@ pub(super) fn draw() -> AnyView {
 
 /// Returns the item of the row that is open from the start: the first failure, or else the position of a run that is
 /// not running. Returns `None` if the user closed this item, or if a filter may hide its row.
-fn opened_first(app: App, run: Run) -> Option<String> {
+fn opened_first(app: App, run: ShownRun) -> Option<String> {
     if app.trace.shut.get() {
         return None;
     }
@@ -202,7 +202,7 @@ fn opened_first(app: App, run: Run) -> Option<String> {
 
 /// Sets the initial state of the trace for this run: whether it shows times, and which nodes are folded. Returns
 /// whether nodes were folded by this call.
-fn begin(app: App, run: Run) -> bool {
+fn begin(app: App, run: ShownRun) -> bool {
     let known = run.overview.with(|overview| {
         let overview = overview.as_ref()?.as_ref().ok()?;
         // In a running run nothing is folded, because rows would disappear while the user watches them.
@@ -240,7 +240,7 @@ impl Remarks {
 }
 
 /// A node of the trace: its number, and the item that identifies it in the address.
-struct Place {
+struct NodeAddress {
     at: u32,
     item: String,
 }
@@ -248,11 +248,11 @@ struct Place {
 impl Tree {
     /// Returns the node of an item in the address: a row's id (`7`), a node's number (`~12`), `first-failure` or
     /// `last-failure`.
-    async fn node_of(self, item: &str) -> Result<Option<Place>, Trouble> {
+    async fn node_of(self, item: &str) -> Result<Option<NodeAddress>, Trouble> {
         let place = self.run.place();
         let named = |at: Option<u32>| {
             let item = item.to_owned();
-            Ok(at.map(|at| Place { at, item }))
+            Ok(at.map(|at| NodeAddress { at, item }))
         };
         if let Some(node) = item.strip_prefix('~') {
             return named(node.parse().ok());
@@ -265,9 +265,13 @@ impl Tree {
         }
     }
 
-    async fn failure(self, node: Option<u32>, forward: bool) -> Result<Option<Place>, Trouble> {
+    async fn failure(
+        self,
+        node: Option<u32>,
+        forward: bool,
+    ) -> Result<Option<NodeAddress>, Trouble> {
         let node = failures::next(self.app, self.run.place(), node, forward).await?;
-        Ok(node.map(|node| Place {
+        Ok(node.map(|node| NodeAddress {
             at: node.node,
             item: super::item_of(&node),
         }))
@@ -315,8 +319,8 @@ impl Tree {
             place: place.clone(),
             node,
         };
-        let answer = self.app.ask::<Revealed>(request).await;
-        if let Ok(Revealed { row: None, .. }) = &answer
+        let answer = self.app.ask::<RevealedNode>(request).await;
+        if let Ok(RevealedNode { row: None, .. }) = &answer
             && !self.cursor.is_gone()
         {
             // The filter hides the node's row, so the filter is cleared first.
@@ -324,7 +328,7 @@ impl Tree {
             self.again();
             return Box::pin(self.show(node, before)).await;
         }
-        if let Ok(Revealed {
+        if let Ok(RevealedNode {
             row: Some(row),
             unfolded,
         }) = answer
@@ -354,11 +358,11 @@ impl Tree {
             row.map_or(u32::MAX, |row| row.node)
         };
         let stood = StoredValue::new(Stand::default());
-        let forget = self.app.follow.keep(Keeper {
+        let forget = self.app.follow.keep(ListKeeper {
             kept: Rc::new(move || {
                 let stand = self.cursor.stand();
                 stood.set_value(stand);
-                Kept::Nodes(vec![node_at(stand.at), node_at(stand.top)])
+                KeptItems::Nodes(vec![node_at(stand.at), node_at(stand.top)])
             }),
             moved: Rc::new(move |moved| self.cursor.carry(Carry::of(stood.get_value(), moved))),
         });
@@ -414,20 +418,20 @@ impl Tree {
         }
     }
 
-    fn on_key(self, axis: Axis, key: Key, row: Option<Line>) {
-        if key == Key::FoldWell {
+    fn on_key(self, axis: Axis, key: ListCommand, row: Option<TreeLine>) {
+        if key == ListCommand::FoldWell {
             return self.fold_well();
         }
         let Some(row) = row else { return };
         match key {
-            Key::Enter => {
+            ListCommand::Enter => {
                 self.select(&row);
                 request_animation_frame(detail::enter);
             }
-            Key::Moved if self.selected.get_untracked().is_some() => self.select(&row),
-            Key::Moved => {}
-            Key::Left if row.children > 0 && !row.folded => self.fold(row.node, true),
-            Key::Left => spawn_local(async move {
+            ListCommand::Moved if self.selected.get_untracked().is_some() => self.select(&row),
+            ListCommand::Moved => {}
+            ListCommand::Left if row.children > 0 && !row.folded => self.fold(row.node, true),
+            ListCommand::Left => spawn_local(async move {
                 let request = Request::Parent {
                     place: self.run.place(),
                     node: row.node,
@@ -438,18 +442,18 @@ impl Tree {
                     self.take_along();
                 }
             }),
-            Key::Right if row.folded => self.fold(row.node, false),
-            Key::Right if row.children > 0 => {
+            ListCommand::Right if row.folded => self.fold(row.node, false),
+            ListCommand::Right if row.children > 0 => {
                 self.cursor.go(self.cursor.at.get_untracked() + 1);
                 self.take_along();
             }
-            Key::Fill => {
+            ListCommand::Fill => {
                 self.cursor.go(self.cursor.at.get_untracked());
                 axis.fill(self.app, row.bar);
             }
-            Key::Right | Key::FoldWell | Key::Mark => {}
-            Key::NextFailure | Key::PreviousFailure => {
-                let forward = key == Key::NextFailure;
+            ListCommand::Right | ListCommand::FoldWell | ListCommand::Mark => {}
+            ListCommand::NextFailure | ListCommand::PreviousFailure => {
+                let forward = key == ListCommand::NextFailure;
                 // The search starts at the current row only if the user chose a row. At first, the page itself opens a
                 // row, such as the first failure; the search then starts at the top, so that it finds that failure.
                 let is_chosen = self.app.route.read_untracked().selected().is_some();
@@ -498,7 +502,7 @@ fn List(tree: Tree, axis: Axis, timed: bool, small: bool) -> impl IntoView {
     }
     .into_any();
     let selected = tree.selected;
-    let mark = move |row: &Line| Mark {
+    let mark = move |row: &TreeLine| Mark {
         label: Some(row::called(
             row,
             axis.lasted(row.bar, row.duration.as_deref()).as_deref(),
@@ -514,8 +518,8 @@ fn List(tree: Tree, axis: Axis, timed: bool, small: bool) -> impl IntoView {
     let height = if small { TALL_ROW } else { ROW };
     let rows = view! {
         <Rows
-            pages=tree.pages height label="Trace" class="trace-rows" kind=Kind::Tree cursor=tree.cursor
-            head draw=move |_, line: &Line| row::draw(tree, axis, timed, line) mark=mark
+            pages=tree.pages height label="Trace" class="trace-rows" kind=ListRole::Tree cursor=tree.cursor
+            head draw=move |_, line: &TreeLine| row::draw(tree, axis, timed, line) mark=mark
             on_key=Callback::new(move |(key, _, row)| tree.on_key(axis, key, row))
         />
     };

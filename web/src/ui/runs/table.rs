@@ -1,14 +1,14 @@
 //! Draws the table of runs: one row per run, with columns by which the user can sort.
 
 use leptos::prelude::*;
-use prosescope_core::pages::session::{Order, day_of};
+use prosescope_core::pages::session::{ListOrder, day_of};
 use prosescope_core::pages::view::{AGAINST, RunList, RunSummary, icon};
 
 use super::days::words_of;
 use crate::route::{Page, Route};
 use crate::text::words;
 use crate::ui::follow::Carry;
-use crate::ui::list::{Cursor, Key, Mark, Pages, Rows, Stretch};
+use crate::ui::list::{Cursor, ListCommand, Mark, Pages, Rows, Stretch};
 use crate::ui::parts::{is_small, tone_class};
 use crate::ui::shell::{SILENT, name_of};
 use crate::ui::state::{App, key};
@@ -66,24 +66,26 @@ pub(super) fn Table(
         }
         now
     });
-    let on_key = Callback::new(move |(pressed, _, run): (Key, u64, Option<RunSummary>)| {
-        let Some(run) = run else { return };
-        match pressed {
-            Key::Enter => {
-                let key = list.with_untracked(|list| key(list, &run));
-                app.go(Route::page(&key, Page::Trace));
+    let on_key = Callback::new(
+        move |(pressed, _, run): (ListCommand, u64, Option<RunSummary>)| {
+            let Some(run) = run else { return };
+            match pressed {
+                ListCommand::Enter => {
+                    let key = list.with_untracked(|list| key(list, &run));
+                    app.go(Route::page(&key, Page::Trace));
+                }
+                ListCommand::Mark => app.pair(&run.place),
+                _ => {}
             }
-            Key::Mark => app.pair(&run.place),
-            _ => {}
-        }
-    });
+        },
+    );
     let mark = move |run: &RunSummary| Mark {
         fresh: app.follow.is_new_run(&run.place),
         selected: app.paired.read().contains(&run.place),
         ..Mark::default()
     };
     // In an order by time, only the first row of each day shows the day. In other orders, each row shows its day.
-    let by_day = move || matches!(app.choice.order(), Order::Newest | Order::Oldest);
+    let by_day = move || matches!(app.choice.order(), ListOrder::Newest | ListOrder::Oldest);
     let draw = move |at: u64, run: &RunSummary| {
         let above = at.checked_sub(1).and_then(|at| pages.peek(at));
         let same = |above: RunSummary| by_day() && day_of(&above) == day_of(run);
@@ -92,12 +94,12 @@ pub(super) fn Table(
     let small = is_small();
     move || {
         let head = view! {
-            {sorting("Day, UTC", "wide", &[Order::Newest, Order::Oldest])}
+            {sorting("Day, UTC", "wide", &[ListOrder::Newest, ListOrder::Oldest])}
             <span role="columnheader"><span class="away">"Status"</span></span>
-            {sorting("Program", "", &[Order::Program])}
-            {sorting("Result", "wide", &[Order::Problems])}
+            {sorting("Program", "", &[ListOrder::Program])}
+            {sorting("Result", "wide", &[ListOrder::Problems])}
             <span role="columnheader" class="wide num">"Started"</span>
-            {sorting("Took", "num", &[Order::Duration])}
+            {sorting("Took", "num", &[ListOrder::Duration])}
             <span role="columnheader" class="wide">"Run"</span>
             <span role="columnheader" class="pick"><span class="away">"Compare"</span></span>
         };
@@ -113,11 +115,11 @@ pub(super) fn Table(
 
 /// Draws the head of a column. A click orders the list by the first of `orders`, the next click by the second, and so
 /// on.
-fn sorting(name: &'static str, class: &'static str, orders: &'static [Order]) -> AnyView {
+fn sorting(name: &'static str, class: &'static str, orders: &'static [ListOrder]) -> AnyView {
     let choice = App::get().choice;
     let sorted = move || match choice.order() {
         now if !orders.contains(&now) => None,
-        Order::Newest | Order::Duration | Order::Problems => Some("descending"),
+        ListOrder::Newest | ListOrder::Duration | ListOrder::Problems => Some("descending"),
         _ => Some("ascending"),
     };
     view! {

@@ -14,7 +14,7 @@ const LISTED: usize = 100;
 const PLACES: usize = 3;
 
 /// A secret, or a piece of personal data, and the places where it was found.
-struct Hit {
+struct SecretHit {
     name: String,
     personal: bool,
     places: Vec<SecretFound>,
@@ -47,12 +47,12 @@ pub(super) fn draw(sheet: Sheet) -> AnyView {
 }
 
 /// Returns the found secrets, then the found personal data, and the number of hits that are not listed.
-fn hits(report: &RunShared) -> (Vec<Hit>, usize) {
+fn hits(report: &RunShared) -> (Vec<SecretHit>, usize) {
     let mut at: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut hits: Vec<Hit> = Vec::new();
+    let mut hits: Vec<SecretHit> = Vec::new();
     for found in &report.found {
         let place = *at.entry(&found.name).or_insert_with(|| {
-            hits.push(Hit {
+            hits.push(SecretHit {
                 name: found.name.clone(),
                 personal: found.kind != "secret",
                 places: Vec::new(),
@@ -69,8 +69,8 @@ fn hits(report: &RunShared) -> (Vec<Hit>, usize) {
     (hits, more)
 }
 
-fn one(sheet: Sheet, hit: Hit) -> AnyView {
-    let Hit {
+fn one(sheet: Sheet, hit: SecretHit) -> AnyView {
+    let SecretHit {
         name,
         personal,
         places,

@@ -13,7 +13,7 @@ use js_sys::Array;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use prosescope_core::record::render::text::escape;
-use prosescope_share::file::Form;
+use prosescope_share::file::SharedForm;
 use prosescope_share::wishes::Wishes;
 use wasm_bindgen::prelude::*;
 
@@ -35,7 +35,7 @@ struct Sheet {
     /// The paths of the runs or databases of workflows in the open source.
     places: StoredValue<Vec<String>>,
     wishes: RwSignal<Wishes>,
-    form: RwSignal<Form>,
+    form: RwSignal<SharedForm>,
     /// The result of the last scan.
     looked: RwSignal<Option<LookedThrough>>,
     trouble: RwSignal<Option<Trouble>>,
@@ -189,16 +189,16 @@ fn size(sheet: Sheet) -> AnyView {
 fn foot(sheet: Sheet) -> AnyView {
     let forms = [
         (
-            Form::Html,
+            SharedForm::Html,
             "Page",
             "One HTML file that contains the run and the viewer: opens in any browser, offline",
         ),
         (
-            Form::Zip,
+            SharedForm::Zip,
             "Zip",
             "The run's files in a zip: smaller than a page, opens in this viewer and with prosescope",
         ),
-        (Form::Db, "Database", "The run's state.db alone"),
+        (SharedForm::Db, "Database", "The run's state.db alone"),
     ];
     let choose = forms.map(|(form, name, about)| {
         view! {
@@ -345,7 +345,7 @@ impl Sheet {
 
 /// Returns the name of the file to save: the run's id, or `3 runs`, with the extension. Unsafe characters are replaced
 /// by `_`, because a run's id may contain any character.
-fn file_name(run: Option<&str>, runs: usize, form: Form) -> String {
+fn file_name(run: Option<&str>, runs: usize, form: SharedForm) -> String {
     let stem: String = match (run, runs) {
         (Some(run), 1) => run.chars().take(80).collect(),
         _ => format!("{runs} runs"),

@@ -1,7 +1,7 @@
 //! Draws the user's choices for sharing: the kinds of content to include, and further texts to replace.
 
 use leptos::prelude::*;
-use prosescope_share::what::Content;
+use prosescope_share::what::SharedContent;
 use prosescope_share::wishes::Wishes;
 
 use super::Sheet;
@@ -24,12 +24,12 @@ macro_rules! content {
         Switch {
             name: $name,
             about: $about,
-            is_on: |wishes| !wishes.without.contains(&Content::$content),
+            is_on: |wishes| !wishes.without.contains(&SharedContent::$content),
             set: |wishes, on| match on {
-                true => drop(wishes.without.remove(&Content::$content)),
-                false => drop(wishes.without.insert(Content::$content)),
+                true => drop(wishes.without.remove(&SharedContent::$content)),
+                false => drop(wishes.without.insert(SharedContent::$content)),
             },
-            left: Content::$content.word(),
+            left: SharedContent::$content.word(),
         }
     };
 }

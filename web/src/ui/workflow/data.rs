@@ -4,7 +4,7 @@
 use leptos::prelude::*;
 use prosescope_workflow::page::{Message, WorkflowPage};
 
-use super::Shown;
+use super::ShownWorkflow;
 use super::shown::{members, others, value};
 use crate::route::InThread;
 use crate::ui::parts::{Go, When};
@@ -36,7 +36,7 @@ pub(super) fn draw(page: WorkflowPage) -> AnyView {
 }
 
 fn steps(steps: Vec<Message>) -> AnyView {
-    let shown = Shown::get();
+    let shown = ShownWorkflow::get();
     let rows = steps.into_iter().map(|step| {
         let more = step.more.into_iter().map(|member| {
             view! { <div class="more"><span class="faint">{member.name}" "</span>{value(member.value, "JSON")}</div> }

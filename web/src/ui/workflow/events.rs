@@ -6,15 +6,15 @@ use leptos::task::spawn_local;
 use prosescope_workflow::MOST_EVENTS;
 use prosescope_workflow::page::EventShown;
 
-use super::Shown;
+use super::ShownWorkflow;
 use super::shown::{fold, hash_of, opened, others};
 use super::thread::scroll_to;
-use crate::protocol::{Line, Request};
+use crate::protocol::{Request, WindowRow};
 use crate::route::InThread;
 use crate::text::words;
 use crate::ui::detail::close;
 use crate::ui::icons;
-use crate::ui::list::{Cursor, Key};
+use crate::ui::list::{Cursor, ListCommand};
 use crate::ui::load::{ask, loaded};
 use crate::ui::parts::{Empty, Go, When, live, pairs};
 use crate::ui::state::App;
@@ -22,7 +22,7 @@ use crate::ui::workflows::{Lines, lines, short_id};
 
 /// Draws the events of a run, with a heading.
 pub(super) fn of_run(run: String) -> AnyView {
-    let shown = Shown::get();
+    let shown = ShownWorkflow::get();
     let id = run.clone();
     let is_none = Memo::new(move |_| shown.count_of(Some(&id)) == Some(0));
     live(move || {
@@ -35,7 +35,7 @@ pub(super) fn of_run(run: String) -> AnyView {
 
 /// Draws the list of all events, including events without a run, in a folded element.
 pub(super) fn all() -> AnyView {
-    let shown = Shown::get();
+    let shown = ShownWorkflow::get();
     let words = move || match shown.count_of(None) {
         None => String::new(),
         Some(0) => "none".to_owned(),
@@ -60,7 +60,7 @@ pub(super) fn all() -> AnyView {
 }
 
 fn list(run: Option<String>) -> AnyView {
-    let (app, shown) = (App::get(), Shown::get());
+    let (app, shown) = (App::get(), ShownWorkflow::get());
     let of = StoredValue::new(run);
     let pages = lines(Box::new(move |from, len| Request::Events {
         place: shown.place.get_value(),
@@ -75,20 +75,24 @@ fn list(run: Option<String>) -> AnyView {
         let is_here = shown.selected().get() == Some(InThread::Event(event));
         (is_here && run == of.get_value()).then_some(event)
     });
-    let on_key = Callback::new(move |(key, _, row): (Key, u64, Option<Line>)| {
-        let Some(Line::Event(row)) = row else {
-            return;
-        };
-        if key == Key::Enter || (key == Key::Moved && open.read_untracked().is_some()) {
-            shown.open_event.set(Some((row.id, of.get_value())));
-            // The user has just chosen the event, so the page need not scroll to it: the event counts as reached.
-            let chosen = InThread::Event(row.id);
-            shown
-                .kept
-                .update_value(|kept| kept.reached = Some(chosen.clone()));
-            app.put(shown.item(chosen));
-        }
-    });
+    let on_key = Callback::new(
+        move |(key, _, row): (ListCommand, u64, Option<WindowRow>)| {
+            let Some(WindowRow::Event(row)) = row else {
+                return;
+            };
+            if key == ListCommand::Enter
+                || (key == ListCommand::Moved && open.read_untracked().is_some())
+            {
+                shown.open_event.set(Some((row.id, of.get_value())));
+                // The user has just chosen the event, so the page need not scroll to it: the event counts as reached.
+                let chosen = InThread::Event(row.id);
+                shown
+                    .kept
+                    .update_value(|kept| kept.reached = Some(chosen.clone()));
+                app.put(shown.item(chosen));
+            }
+        },
+    );
     let head = view! {
         <span role="columnheader">"Kind"</span>
         <span role="columnheader">"Event"</span>
@@ -113,7 +117,7 @@ fn list(run: Option<String>) -> AnyView {
 
 /// Opens the event of a link. Unfolds the event's run, or the list of all events if the event has no run, and scrolls
 /// to the event.
-pub(super) fn reach(shown: Shown, event: i64) {
+pub(super) fn reach(shown: ShownWorkflow, event: i64) {
     let app = App::get();
     spawn_local(async move {
         let (place, id) = (shown.place.get_value(), shown.id.get_value());
@@ -149,8 +153,8 @@ fn kind(kind: &str) -> AnyView {
         .into_any()
 }
 
-fn row(_: u64, event: &Line) -> AnyView {
-    let Line::Event(event) = event else {
+fn row(_: u64, event: &WindowRow) -> AnyView {
+    let WindowRow::Event(event) = event else {
         return ().into_any();
     };
     let run = event.run.as_deref().unwrap_or_default();
@@ -164,7 +168,7 @@ fn row(_: u64, event: &Line) -> AnyView {
 }
 
 fn one_of(event: i64) -> AnyView {
-    let shown = Shown::get();
+    let shown = ShownWorkflow::get();
     let answer = ask::<Option<EventShown>>(move || Request::Event {
         place: shown.place.get_value(),
         id: shown.id.get_value(),
@@ -178,7 +182,7 @@ fn one_of(event: i64) -> AnyView {
     })
 }
 
-fn one(shown: Shown, event: EventShown) -> AnyView {
+fn one(shown: ShownWorkflow, event: EventShown) -> AnyView {
     let line = event.line;
     let run = match line.run {
         Some(run) => {

@@ -16,7 +16,7 @@ use super::bar_end::bar_end;
 use super::finder::Seek;
 use super::follow::Following;
 use super::icons;
-use super::load::{Answer, ask, loaded};
+use super::load::{LoadState, ask, loaded};
 use super::parts::{Empty, Pill, live};
 use super::state::App;
 use super::workflows::{short_id, spoken};
@@ -26,24 +26,24 @@ use crate::text::words;
 
 /// The workflow that the page shows. It is cheap to copy.
 #[derive(Clone, Copy)]
-struct Shown {
+struct ShownWorkflow {
     /// The database's path in the open source.
     place: StoredValue<String>,
     /// The workflow's id.
     id: StoredValue<String>,
-    answer: Answer<Option<WorkflowPage>>,
-    counts: Answer<EventCounts>,
+    answer: LoadState<Option<WorkflowPage>>,
+    counts: LoadState<EventCounts>,
     /// The keys ([`shown::hash_of`]) of the parts that are unfolded.
     unfolded: RwSignal<BTreeSet<u64>>,
     /// The id of the open event, and the run in whose list it is open; a run of `None` means the list of all events.
     open_event: RwSignal<Option<(i64, Option<String>)>>,
     /// The state that is kept when a page is redrawn because the workflow has changed.
-    kept: StoredValue<Kept>,
+    kept: StoredValue<PageMemory>,
 }
 
 /// The state of the pages of a workflow that outlives a redrawing.
 #[derive(Default)]
-struct Kept {
+struct PageMemory {
     /// The number of parts that the thread shows; 0 until it shows more than at first.
     parts: usize,
     /// The selected item to which the page has already scrolled.
@@ -52,9 +52,9 @@ struct Kept {
     is_begun: bool,
 }
 
-impl Shown {
+impl ShownWorkflow {
     /// Returns the shown workflow from the context of the component.
-    fn get() -> Shown {
+    fn get() -> ShownWorkflow {
         expect_context()
     }
 
@@ -148,7 +148,7 @@ pub(crate) fn WorkflowShell(
             id: id.clone(),
         }
     });
-    let shown = Shown {
+    let shown = ShownWorkflow {
         place: StoredValue::new(place),
         id: StoredValue::new(id),
         answer,
@@ -193,7 +193,7 @@ fn missing() -> AnyView {
 #[component]
 fn Bar() -> impl IntoView {
     let app = App::get();
-    let shown = Shown::get();
+    let shown = ShownWorkflow::get();
     let list = shown.place.with_value(|place| Route::Workflows {
         place: place.clone(),
     });
@@ -222,7 +222,7 @@ fn Bar() -> impl IntoView {
 
 #[component]
 fn Tabs(tab: Memo<Tab>) -> impl IntoView {
-    let shown = Shown::get();
+    let shown = ShownWorkflow::get();
     let count = move |of: Tab| match of {
         Tab::Thread => shown.of_page(|page| page.thread.len()),
         Tab::Data => None,

@@ -2,9 +2,9 @@
 
 use leptos::prelude::*;
 use prosescope_core::model::time::human_duration;
-use prosescope_workflow::page::{Shown as Text, TurnShown};
+use prosescope_workflow::page::{RecordedText as Text, TurnShown};
 
-use super::Shown;
+use super::ShownWorkflow;
 use super::events;
 use super::shown::{Folded, fold, opened, others, said};
 use crate::route::InThread;
@@ -17,7 +17,7 @@ const BEGINNING: usize = 200;
 
 /// Draws a run. `number` counts the runs from 1; `is_placed` is whether the run's place among the messages is recorded.
 pub(super) fn turn(number: usize, run: &TurnShown, is_newest: bool, is_placed: bool) -> AnyView {
-    let shown = Shown::get();
+    let shown = ShownWorkflow::get();
     let anchor = format!("run-{}", run.id);
     let chosen = InThread::Run(run.id.clone());
     let selected = shown.selected();

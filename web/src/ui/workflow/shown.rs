@@ -4,7 +4,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher as _};
 
 use leptos::prelude::*;
-use prosescope_workflow::page::{Extra, Member, Shown};
+use prosescope_workflow::page::{Extra, Member, RecordedText};
 
 use crate::text::words;
 use crate::ui::parts::{live, pairs};
@@ -22,7 +22,7 @@ const OPEN: usize = 4000;
 const KEPT: &str = "pairs kept";
 
 /// Draws a text of a message, an input or an output: as Markdown, or as folded JSON.
-pub(super) fn said(value: Shown) -> AnyView {
+pub(super) fn said(value: RecordedText) -> AnyView {
     let cut = cut_note(&value);
     match value.json {
         true => view! { <Folded value label="JSON"/> }.into_any(),
@@ -32,7 +32,7 @@ pub(super) fn said(value: Shown) -> AnyView {
 }
 
 /// Draws a value in a table or below a name. A short value is drawn in place, a long value folded.
-pub(super) fn value(value: Shown, label: &'static str) -> AnyView {
+pub(super) fn value(value: RecordedText, label: &'static str) -> AnyView {
     let is_short = value.text.len() <= SHORT && !value.text.contains('\n');
     match (value.json, is_short) {
         (true, true) => view! { <code class="wrap">{value.text}</code> }.into_any(),
@@ -51,7 +51,7 @@ pub(super) fn value(value: Shown, label: &'static str) -> AnyView {
 #[component]
 pub(super) fn Folded(
     /// The value.
-    value: Shown,
+    value: RecordedText,
     /// The value's label.
     label: &'static str,
 ) -> impl IntoView {
@@ -92,7 +92,7 @@ fn fold_of(
     line: AnyView,
     draw: Box<dyn Fn() -> AnyView + Send>,
 ) -> AnyView {
-    let unfolded = super::Shown::get().unfolded;
+    let unfolded = super::ShownWorkflow::get().unfolded;
     let open = Memo::new(move |_| unfolded.read().contains(&hash));
     let on_toggle = move |event: leptos::ev::Event| {
         let is_open = event_target::<web_sys::Element>(&event).has_attribute("open");
@@ -114,7 +114,7 @@ fn fold_of(
     .into_any()
 }
 
-fn cut_note(value: &Shown) -> Option<AnyView> {
+fn cut_note(value: &RecordedText) -> Option<AnyView> {
     value.cut_from.map(|len| cut_words(len).into_any())
 }
 
@@ -127,7 +127,7 @@ fn cut_words(len: u64) -> impl IntoView {
 }
 
 /// Draws a value that is the main content of its part: formatted and unfolded, unless it is longer than [`OPEN`].
-pub(super) fn opened(value: Shown) -> AnyView {
+pub(super) fn opened(value: RecordedText) -> AnyView {
     if value.text.len() > OPEN {
         return view! { <Folded value label="Show"/> }.into_any();
     }
@@ -158,9 +158,9 @@ pub(super) fn others(extra: Extra) -> Option<AnyView> {
     let rows = extra.into_iter().map(|(name, cell)| {
         let shown = match cell {
             Some(text) => value(
-                Shown {
+                RecordedText {
                     text,
-                    ..Shown::default()
+                    ..RecordedText::default()
                 },
                 "Show",
             ),

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use prosescope_core::model::time::Stamp;
 use prosescope_workflow::page::{Asking, Message, WorkflowPage};
-use prosescope_workflow::thread::Part;
+use prosescope_workflow::thread::ThreadItem;
 
 use super::run::turn;
 use super::shown::{Folded, hash_of, opened, said, value};
-use super::{Shown, events};
+use super::{ShownWorkflow, events};
 use crate::route::InThread;
 use crate::text::words;
 use crate::ui::parts::{Copy, Empty, Go, Pill, When, live};
@@ -28,7 +28,7 @@ struct Drawn {
 
 /// Draws the page of the conversation.
 pub(super) fn draw(page: WorkflowPage) -> AnyView {
-    let shown = Shown::get();
+    let shown = ShownWorkflow::get();
     let at_foot = stands_at_foot() || shown.is_first(!page.asks.is_empty());
     let many = page.thread.len();
     let drawn = Arc::new(Drawn {
@@ -100,7 +100,7 @@ pub(super) fn draw(page: WorkflowPage) -> AnyView {
 fn find(drawn: &Drawn, chosen: &InThread) -> Option<usize> {
     let page = &drawn.page;
     page.thread.iter().position(|part| match (part, chosen) {
-        (Part::Run { at, .. }, InThread::Run(id)) => {
+        (ThreadItem::Run { at, .. }, InThread::Run(id)) => {
             page.runs.get(*at).is_some_and(|run| run.id == *id)
         }
         _ => false,
@@ -132,12 +132,12 @@ fn parts(drawn: &Drawn, from: usize) -> AnyView {
     let mut views = Vec::new();
     for part in page.thread.iter().skip(from) {
         let at = match part {
-            Part::Message { at } => page.messages.get(*at).and_then(|said| said.at.as_ref()),
-            Part::Run { at, is_placed } => {
+            ThreadItem::Message { at } => page.messages.get(*at).and_then(|said| said.at.as_ref()),
+            ThreadItem::Run { at, is_placed } => {
                 let run = page.runs.get(*at).filter(|_| *is_placed);
                 run.and_then(|run| run.created_at.as_ref())
             }
-            Part::Question { at, .. } => at.as_ref(),
+            ThreadItem::Question { at, .. } => at.as_ref(),
         };
         let of = at.map(day_of).unwrap_or_default();
         // If the messages have no times, no day is shown, because the day of a run would seem to be that of the
@@ -148,16 +148,16 @@ fn parts(drawn: &Drawn, from: usize) -> AnyView {
             day = of;
         }
         let view = match part {
-            Part::Message { at } => {
+            ThreadItem::Message { at } => {
                 let said = page.messages.get(*at).cloned();
                 said.map(|said| message(said, drawn.is_timed))
             }
-            Part::Run { at, is_placed } => {
+            ThreadItem::Run { at, is_placed } => {
                 let newest = page.newest_run.as_ref();
                 let run = page.runs.get(*at);
                 run.map(|run| turn(*at + 1, run, newest == Some(&run.id), *is_placed))
             }
-            Part::Question {
+            ThreadItem::Question {
                 run,
                 text,
                 at,
@@ -227,7 +227,7 @@ fn question(run: Option<usize>, text: String, at: Option<Stamp>, is_answered: bo
 
 /// Draws a waiting question, and the command that answers it.
 fn ask(asking: Asking, status: &str, several: bool) -> AnyView {
-    let to = Shown::get().item(InThread::Run(asking.run.clone()));
+    let to = ShownWorkflow::get().item(InThread::Run(asking.run.clone()));
     let status = spoken(status);
     view! {
         <section class="note wait asking">
@@ -256,7 +256,7 @@ fn ask(asking: Asking, status: &str, several: bool) -> AnyView {
     .into_any()
 }
 
-impl Shown {
+impl ShownWorkflow {
     /// Unfolds the selected item and scrolls to it, but only once for each selection.
     fn reach(self, chosen: Option<InThread>) {
         let before = self

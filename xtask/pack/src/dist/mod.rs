@@ -29,7 +29,7 @@ use anyhow::{Context, Result};
 use crate::bundle::emptied;
 use crate::{bundle, pkg};
 use libraries::{NPM, Product, VIEWER};
-use program::Embedded;
+use program::EmbeddedFiles;
 use xtask::cargo::{self, WASM_PROFILE};
 use xtask::step::step;
 
@@ -44,7 +44,7 @@ const ELSEWHERE: [&str; 3] = [
 ];
 
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct DistArgs {
     /// Build only the archive for this target, as on machines with other systems
     #[arg(long, value_name = "TARGET", conflicts_with_all = ["with", "check"])]
     only: Option<String>,
@@ -64,7 +64,7 @@ pub(crate) struct Args {
 /// # Errors
 /// If a tool is missing and cannot be installed, something cannot be built, or a file contains a path of this
 /// machine.
-pub(crate) fn run_dist(root: &Path, args: &Args) -> Result<()> {
+pub(crate) fn run_dist(root: &Path, args: &DistArgs) -> Result<()> {
     tools::archives()?;
     let dist = cargo::target(root).join("dist");
     let new = dist.with_extension("new");
@@ -91,11 +91,11 @@ pub(crate) fn run_dist(root: &Path, args: &Args) -> Result<()> {
 }
 
 /// Builds and packs the program for each target. Returns the files that the programs embed.
-fn archives(root: &Path, targets: &[&str], viewer: &Path, new: &Path) -> Result<Embedded> {
+fn archives(root: &Path, targets: &[&str], viewer: &Path, new: &Path) -> Result<EmbeddedFiles> {
     let (text, licenses) = step("Collecting licenses", || {
         licenses::of_programs(root, targets)
     })?;
-    let embedded = Embedded {
+    let embedded = EmbeddedFiles {
         viewer: viewer.to_owned(),
         licenses,
     };
@@ -133,7 +133,7 @@ fn runs_here(target: &str) -> bool {
 
 /// Builds all files of a release except the archives of Linux. Copies the archives for other systems from the folder
 /// `with`.
-fn others(root: &Path, with: Option<&Path>, embedded: &Embedded, new: &Path) -> Result<()> {
+fn others(root: &Path, with: Option<&Path>, embedded: &EmbeddedFiles, new: &Path) -> Result<()> {
     if let Some(with) = with {
         for name in files::names(with)? {
             if archive::target(&name).is_some_and(|target| ELSEWHERE.contains(&target)) {

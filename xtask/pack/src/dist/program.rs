@@ -16,7 +16,7 @@ use xtask::step::{run, step};
 pub(crate) const LICENSES: &str = "PROSE_LICENSES";
 
 /// The files embedded in the program.
-pub(crate) struct Embedded {
+pub(crate) struct EmbeddedFiles {
     /// The viewer.
     pub(crate) viewer: PathBuf,
     /// The compressed licenses of the libraries.
@@ -27,7 +27,7 @@ pub(crate) struct Embedded {
 ///
 /// # Errors
 /// If a tool is missing and cannot be installed, the build fails, or the program contains a path of this machine.
-pub(crate) fn build(root: &Path, target: &str, embedded: &Embedded) -> Result<PathBuf> {
+pub(crate) fn build(root: &Path, target: &str, embedded: &EmbeddedFiles) -> Result<PathBuf> {
     let musl = target.ends_with("-linux-musl");
     let mut build = if musl {
         let tools = tools::zigbuild(root, target)?;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::{DecodeError, Value};
-use crate::model::Cell;
+use crate::model::ShownCell;
 pub(crate) use names::{instead, words};
 
 /// Maximum number of rows in an answer, unless the query sets a limit.
@@ -35,7 +35,7 @@ pub struct Question<'a> {
     /// A single SQL statement.
     pub sql: &'a str,
     /// Tables that the query may use in addition to those of the store.
-    pub beside: &'a [Beside<'a>],
+    pub beside: &'a [AddedTable<'a>],
     /// All tables that the query may use; an error message about an unknown name lists them.
     pub tables: &'a [QueryTable],
     /// Maximum number of rows in the answer.
@@ -52,7 +52,7 @@ pub type Push<'p> = &'p mut dyn FnMut(&[Value<'_>]) -> bool;
 pub type Fill<'a> = Box<dyn Fn(Push<'_>) + 'a>;
 
 /// A table that is added to the store's tables while the query runs.
-pub struct Beside<'a> {
+pub struct AddedTable<'a> {
     /// The table's name.
     pub name: String,
     /// The table's columns.
@@ -68,7 +68,7 @@ pub struct QueryView {
     /// The columns, in the order of the statement.
     pub columns: Vec<QueryColumn>,
     /// The rows, in the order of the statement.
-    pub rows: Vec<Vec<Cell>>,
+    pub rows: Vec<Vec<ShownCell>>,
     /// Number of rows in this answer.
     pub returned: u64,
     /// Whether the statement has more rows than this answer contains.

@@ -2,8 +2,8 @@ use super::*;
 use crate::model::schema::known_column;
 use crate::model::{ColumnInfo, TableInfo};
 
-fn table(name: &str, kind: &str, columns: &[&str], key: &[&str]) -> Found {
-    Found {
+fn table(name: &str, kind: &str, columns: &[&str], key: &[&str]) -> FoundTable {
+    FoundTable {
         info: TableInfo {
             name: name.into(),
             kind: kind.into(),
@@ -25,7 +25,7 @@ fn table(name: &str, kind: &str, columns: &[&str], key: &[&str]) -> Found {
     }
 }
 
-fn whole() -> Vec<Found> {
+fn whole() -> Vec<FoundTable> {
     TABLES
         .iter()
         .map(|t| table(t.name, "table", &t.names().collect::<Vec<_>>(), &["id"]))
@@ -152,6 +152,6 @@ fn every_deviation_is_said() {
 
 #[test]
 fn an_agents_database_wants_agents_only() {
-    let found: Vec<Found> = whole().drain(3..5).collect();
+    let found: Vec<FoundTable> = whole().drain(3..5).collect();
     assert_eq!(check_agents(&found), []);
 }

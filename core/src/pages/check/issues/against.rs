@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Checked, Findings};
+use super::{Findings, RunUnderCheck};
 use crate::model::Gate;
 use crate::model::issue::Issue;
 use crate::model::timeout::Timeout;
@@ -11,7 +11,7 @@ use crate::trace::{Node, NodeId, NodeKind, Trace};
 
 /// Reports where the run deviates from its program: gates that admit other principals or wait longer, loops with more
 /// rounds, retries with more attempts.
-pub(super) fn check_against_program(at: Checked<'_>, findings: &mut Findings) {
+pub(super) fn check_against_program(at: RunUnderCheck<'_>, findings: &mut Findings) {
     let Some(listing) = at.listing else { return };
     let begun_at = |line| listing.get(listing.begun_at(line)?);
     // For each gate, the program line of its first node, if that line is certain.

@@ -1,4 +1,4 @@
-use super::{Checked, Findings};
+use super::{Findings, RunUnderCheck};
 use crate::model::GateStatus;
 use crate::model::issue::Issue;
 use crate::model::time::Stamp;
@@ -6,7 +6,7 @@ use crate::read::gate::allow::Allow;
 use crate::read::gate::lifecycle::Lifecycle;
 
 /// Reports gates that stay undecided: their deadline has passed, or no principal is allowed to decide.
-pub(super) fn check_gates(at: Checked<'_>, findings: &mut Findings) {
+pub(super) fn check_gates(at: RunUnderCheck<'_>, findings: &mut Findings) {
     for gate in &at.run.gates {
         if gate.status != GateStatus::Pending {
             continue;

@@ -1,8 +1,8 @@
-use super::{Checked, Findings};
+use super::{Findings, RunUnderCheck};
 use crate::model::issue::Issue;
 
 /// Reports changes that their writers marked as forced or as deviating from the program.
-pub(super) fn check_insisted(at: Checked<'_>, findings: &mut Findings) {
+pub(super) fn check_insisted(at: RunUnderCheck<'_>, findings: &mut Findings) {
     for row in &at.run.executions {
         let Some(meta) = row.meta.as_deref() else {
             continue;

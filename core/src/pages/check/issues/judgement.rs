@@ -1,9 +1,9 @@
-use super::{Checked, Findings};
+use super::{Findings, RunUnderCheck};
 use crate::model::issue::Issue;
 use crate::trace::judgement::{self, Bar, Bodies, Lack, Order, Why};
 
 /// Reports what the run recorded against its program.
-pub(super) fn check_judgement(at: Checked<'_>, findings: &mut Findings) {
+pub(super) fn check_judgement(at: RunUnderCheck<'_>, findings: &mut Findings) {
     for passed in judgement::went_against(at.run, at.trace, at.listing) {
         let node = passed.at.and_then(|at_node| at.trace.node(at_node));
         let did = passed.bar.passed();
@@ -48,7 +48,7 @@ pub(super) fn check_judgement(at: Checked<'_>, findings: &mut Findings) {
 }
 
 /// Reports gates whose records were removed.
-pub(super) fn check_gone(at: Checked<'_>, findings: &mut Findings) {
+pub(super) fn check_gone(at: RunUnderCheck<'_>, findings: &mut Findings) {
     for (asked, bar) in judgement::gone(at.run, at.trace, at.listing) {
         let id = at.trace.node(asked).and_then(|node| node.id);
         let gate = bar.gate;
@@ -61,7 +61,7 @@ pub(super) fn check_gone(at: Checked<'_>, findings: &mut Findings) {
 }
 
 /// Reports statements that the program runs before a recorded one, but that no row records.
-pub(super) fn check_order(at: Checked<'_>, findings: &mut Findings) {
+pub(super) fn check_order(at: RunUnderCheck<'_>, findings: &mut Findings) {
     let Some(program) = at.listing.filter(|_| at.run.recorded_in_rows()) else {
         return;
     };
@@ -85,7 +85,7 @@ pub(super) fn check_order(at: Checked<'_>, findings: &mut Findings) {
 }
 
 /// Reports what executions lack that are recorded in rows: bodies, rounds, the failure that a `catch` handles.
-pub(super) fn check_bodies(at: Checked<'_>, findings: &mut Findings) {
+pub(super) fn check_bodies(at: RunUnderCheck<'_>, findings: &mut Findings) {
     let Some(bodies) = at
         .listing
         .and_then(|program| Bodies::of(at.run, at.trace, program))

@@ -1,5 +1,5 @@
-//! Finds the issues of `prosescope check` that follow from the decoded run and its trace alone. [`crate::pages::session`]
-//! finds the issues that need the run's files or its database.
+//! Finds the issues of `prosescope check` that follow from the decoded run and its trace alone.
+//! [`crate::pages::session`] finds the issues that need the run's files or its database.
 
 mod against;
 mod gates;
@@ -18,7 +18,7 @@ pub(crate) use run::missing_outputs;
 
 /// The run to check, with its trace and its program.
 #[derive(Debug, Clone, Copy)]
-pub struct Checked<'a> {
+pub struct RunUnderCheck<'a> {
     /// The decoded run.
     pub run: &'a Run,
     /// The trace: what happened in the run.
@@ -30,7 +30,7 @@ pub struct Checked<'a> {
 }
 
 /// Returns the contradictions between the parts of a run, which reading alone does not report.
-pub fn find_issues(at: Checked<'_>) -> Vec<Issue> {
+pub fn find_issues(at: RunUnderCheck<'_>) -> Vec<Issue> {
     let mut findings = Findings::default();
     run::check_run(at, &mut findings);
     program::check_program(at, &mut findings);

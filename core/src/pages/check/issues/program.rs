@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use super::run::one_line;
-use super::{Checked, Findings};
+use super::{Findings, RunUnderCheck};
 use crate::model::issue::Issue;
 use crate::model::{Form, Run};
 use crate::program::{Listing, Statement, StatementKind, TiedBy};
@@ -9,7 +9,7 @@ use crate::trace::{Node, NodeKind};
 
 /// Reports a missing program. Also reports rows, log lines and other records whose line in the program is a guess or is
 /// not found.
-pub(super) fn check_program(at: Checked<'_>, findings: &mut Findings) {
+pub(super) fn check_program(at: RunUnderCheck<'_>, findings: &mut Findings) {
     let is_code = |statement: &Statement| statement.kind != StatementKind::Other;
     let listing = at
         .listing

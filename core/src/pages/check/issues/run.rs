@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use super::{Checked, Findings, in_program};
+use super::{Findings, RunUnderCheck, in_program};
 use crate::model::issue::Issue;
 use crate::model::text::cut;
 use crate::model::time::{Stamp, human_duration};
@@ -8,7 +8,7 @@ use crate::model::{BindingKind, Run, RunStatus, ValueAt};
 use crate::program::{Listing, StatementKind};
 
 /// Reports contradictions between the run's status and its rows and files.
-pub(super) fn check_run(at: Checked<'_>, findings: &mut Findings) {
+pub(super) fn check_run(at: RunUnderCheck<'_>, findings: &mut Findings) {
     let verdict = &at.trace.verdict;
     if verdict.stale {
         let last = verdict.last_sign.as_ref().map(Stamp::spoken);
@@ -56,7 +56,7 @@ fn empty(run: &Run, findings: &mut Findings) {
 }
 
 /// Reports a run whose recorded end is earlier than its start.
-fn backwards(at: Checked<'_>, findings: &mut Findings) {
+fn backwards(at: RunUnderCheck<'_>, findings: &mut Findings) {
     let run = at.run;
     let what = match RunStatus::parse(&at.trace.verdict.status).is_finished() {
         true => "end",
@@ -80,7 +80,7 @@ fn backwards(at: Checked<'_>, findings: &mut Findings) {
 }
 
 /// Reports outputs of the program that a completed run did not write.
-fn outputs(at: Checked<'_>, findings: &mut Findings) {
+fn outputs(at: RunUnderCheck<'_>, findings: &mut Findings) {
     let Some(listing) = at.listing else { return };
     for (line, name) in missing_outputs(at.run, listing) {
         let message = format!("the run is completed, but its output `{name}` is missing");
@@ -95,7 +95,7 @@ pub(crate) fn missing_outputs<'a>(
     run: &'a Run,
     listing: &'a Listing,
 ) -> impl Iterator<Item = (u32, &'a str)> {
-    let bindings = Names::of(run);
+    let bindings = BindingNames::of(run);
     listing.statements.iter().filter_map(move |statement| {
         let name = statement.name.as_deref()?;
         let gives_back = statement.binds.as_deref() == Some("output") && statement.parent.is_none();
@@ -115,19 +115,19 @@ pub(crate) fn missing_outputs<'a>(
 }
 
 /// The names of a run's bindings, prepared for looking up each output of its program.
-struct Names<'a> {
+struct BindingNames<'a> {
     all: BTreeSet<&'a str>,
     written: BTreeSet<&'a str>,
     /// The reversed names of outputs, for lookups by the end of a name.
     outputs: BTreeSet<Vec<u8>>,
 }
 
-impl<'a> Names<'a> {
-    fn of(run: &'a Run) -> Names<'a> {
+impl<'a> BindingNames<'a> {
+    fn of(run: &'a Run) -> BindingNames<'a> {
         let bindings = || run.bindings.iter();
         let written = bindings().filter(|b| b.is_written());
         let outputs = bindings().filter(|b| b.kind == BindingKind::Output);
-        Names {
+        BindingNames {
             all: bindings().map(|b| &*b.name).collect(),
             written: written.map(|b| &*b.name).collect(),
             outputs: outputs.map(|b| b.name.bytes().rev().collect()).collect(),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Carry, Session, Table, damaged, names_a_file, stamp, text};
+use super::{Carry, Session, ValueTable, damaged, names_a_file, stamp, text};
 use crate::model::schema;
 use crate::model::{Agent, AgentScope, Segment, Text, ValueAt};
 use crate::read::decode::rows::{self, Version};
@@ -91,7 +91,7 @@ impl Carry<'_, '_> {
                 "the agent has no memory now: in the copy, the last earlier memory becomes the memory",
             );
         }
-        let table = Table::Agents(Text::clone(&agent.store));
+        let table = ValueTable::Agents(Text::clone(&agent.store));
         let times = versions.iter().any(|v| v.updated.is_some());
         if self.to_folder && (times || (has_memory && agent.updated.is_some())) {
             self.left(place, "a folder cannot record when the memory was written");

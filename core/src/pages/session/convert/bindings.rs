@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{AHEAD, Carry, ROWS, Session, Table, damaged, stamp, text};
+use super::{AHEAD, Carry, ROWS, Session, ValueTable, damaged, stamp, text};
 use crate::model::schema;
 use crate::model::time::Stamp;
 use crate::model::{Binding, IndexedBinding, Text, ValueAt};
@@ -162,8 +162,8 @@ impl Carry<'_, '_> {
             len: file.len.saturating_sub(head.map_or(0, |head| head.start)),
         };
         let (path, ours) = (file.path.clone(), &binding.value);
-        let own = self.whole(schema::BINDINGS, "value", &Table::Bindings, ours)?;
-        if own != self.whole(schema::BINDINGS, "value", &Table::Bindings, &at)? {
+        let own = self.whole(schema::BINDINGS, "value", &ValueTable::Bindings, ours)?;
+        if own != self.whole(schema::BINDINGS, "value", &ValueTable::Bindings, &at)? {
             let what = format!(
                 "not copied: the binding's row, because it differs from the file {path}, which is copied"
             );
@@ -187,7 +187,7 @@ impl Carry<'_, '_> {
     }
 
     fn binding(&mut self, binding: &Binding, table: &str) -> Result<(), WriteError> {
-        let bytes = self.whole(table, "value", &Table::Bindings, &binding.value)?;
+        let bytes = self.whole(table, "value", &ValueTable::Bindings, &binding.value)?;
         let earlier = match table {
             schema::BINDING_HISTORY => "an earlier value of ",
             _ => "",
@@ -249,7 +249,8 @@ impl Carry<'_, '_> {
 }
 
 impl Carry<'_, '_> {
-    /// Returns the kind of a binding. A file that was written by hand may have no header; the kind is then the program's.
+    /// Returns the kind of a binding. A file that was written by hand may have no header; the kind is then the
+    /// program's.
     fn kind(&self, binding: &Binding) -> String {
         let own = binding.kind.word();
         let says = || {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sha2::{Digest, Sha256};
 
-use super::{Left, Session, damaged};
+use super::{CopyLoss, Session, damaged};
 use crate::record::{Change, WriteError};
 
 /// How many bytes of a file are read at a time.
@@ -19,9 +19,9 @@ type Hashes = BTreeMap<String, Sha256>;
 #[derive(Debug, Default)]
 pub struct CopyComparison {
     /// The places that differ; empty if the copy is complete.
-    pub differs: Vec<Left>,
+    pub differs: Vec<CopyLoss>,
     /// The parts that the copy lacks or has in another form, as [`Session::carry`] reports them.
-    pub left: Vec<Left>,
+    pub left: Vec<CopyLoss>,
 }
 
 impl Session {
@@ -72,14 +72,14 @@ impl Session {
                 _ => continue,
             };
             if !said.contains(&**place) {
-                differs.push(Left::new(place, what));
+                differs.push(CopyLoss::new(place, what));
             }
         }
         Ok(CopyComparison { differs, left })
     }
 
     /// Returns the hashes of the run's places, and the parts that could not be copied.
-    fn hashes(&self, to_folder: bool) -> Result<(Hashes, Vec<Left>), WriteError> {
+    fn hashes(&self, to_folder: bool) -> Result<(Hashes, Vec<CopyLoss>), WriteError> {
         let mut hashes = Hashes::new();
         let left = self.carry(to_folder, &mut |changes| {
             changes

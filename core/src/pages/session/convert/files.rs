@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::super::values::inside;
 use super::agents::own_agents;
 use super::bindings::has_history;
-use super::{Left, Session, odd_keys};
+use super::{CopyLoss, Session, odd_keys};
 use crate::model::schema;
 use crate::model::source::FileEntry;
 use crate::model::{StateFile, ValueAt};
@@ -23,16 +23,16 @@ const GATE_MOST: u64 = 1 << 20;
 const GATE_KEYS: &[&str] = &["gate_id", "decision", "principal", "timestamp", "comment"];
 /// The files of a run's folder that a conversion copies, and the files that the conversion leaves out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Files {
+pub struct CopiedFiles {
     /// Files that are copied unchanged: the path inside the run, and the path inside the copy.
     pub copied: Vec<(String, String)>,
     /// Files that are copied a second time at the end, because recording into the copy rewrote them without new facts.
     pub again: Vec<String>,
     /// The contents of the run's files that the copy lacks.
-    pub left: Vec<Left>,
+    pub left: Vec<CopyLoss>,
 }
 
-impl Files {
+impl CopiedFiles {
     fn copy(&mut self, path: &str) {
         self.copied.push((path.to_owned(), path.to_owned()));
     }
@@ -42,8 +42,8 @@ impl Session {
     /// Selects the files of the run's folder that a conversion copies, because their content is not in rows. Without
     /// `all`, the database is outside of a run folder. In that case, only the attachments whose paths are in its rows
     /// belong to the run.
-    pub fn carry_files(&self, to_folder: bool, all: bool) -> Files {
-        let mut files = Files::default();
+    pub fn carry_files(&self, to_folder: bool, all: bool) -> CopiedFiles {
+        let mut files = CopiedFiles::default();
         if !all {
             for path in self.named_attachments() {
                 files.copy(&path);
@@ -91,7 +91,7 @@ impl Session {
     }
 
     /// Adds a file beside a database to the copied files or to those left out, for a copy in a folder.
-    fn beside(&self, path: &str, files: &mut Files) {
+    fn beside(&self, path: &str, files: &mut CopiedFiles) {
         let alone = path == "state.md" && self.recorded_in_state_file();
         let read = matches!(
             folder::role(path),
@@ -124,7 +124,7 @@ impl Session {
         }
         if (read || history) && !alone {
             let what = "not copied: the database beside this file contains the same facts";
-            files.left.push(Left::new(path, what));
+            files.left.push(CopyLoss::new(path, what));
         } else {
             files.copy(path);
         }
@@ -137,7 +137,7 @@ impl Session {
         path: &str,
         as_rows: &BTreeSet<&str>,
         segments: &mut BTreeSet<(String, i64)>,
-        files: &mut Files,
+        files: &mut CopiedFiles,
     ) {
         let (top, below) = path.split_once('/').unwrap_or((path, ""));
         match (top, below) {
@@ -145,14 +145,14 @@ impl Session {
             // A stray `state.db` is not copied, because the new database has the same name.
             _ if folder::role(path) == Some("database") => {
                 let what = "not copied: this database has no table of a run";
-                files.left.push(Left::new(path, what));
+                files.left.push(CopyLoss::new(path, what));
             }
             ("state.md", "") => self.state_file(path, files),
             ("bindings", _) if as_rows.contains(path) => {}
             ("bindings", _) => {
                 files.copy(path);
                 let what = "copied as a plain file, because it is not readable as a binding";
-                files.left.push(Left::new(path, what));
+                files.left.push(CopyLoss::new(path, what));
             }
             ("agents", _) if as_rows.contains(path) => {}
             ("agents", _) => {
@@ -234,7 +234,7 @@ impl Session {
 
     /// Keeps a copy of state.md if the file has keys or sections that OpenProse does not define. All other content
     /// becomes rows.
-    fn state_file(&self, path: &str, files: &mut Files) {
+    fn state_file(&self, path: &str, files: &mut CopiedFiles) {
         let Some(file) = &self.run.state_file else {
             files.copy(path);
             return;
@@ -252,7 +252,7 @@ impl Session {
             odd => odd.join(", "),
         };
         let what = format!("the copy cannot keep {lacks}: the original is kept as {to}");
-        files.left.push(Left::new(path, what));
+        files.left.push(CopyLoss::new(path, what));
         files.copied.push((path.to_owned(), to));
     }
 
@@ -283,7 +283,7 @@ impl Session {
             || of("agents/").is_some_and(|name| own_agents(self).any(|a| *a.name == *name))
     }
 
-    fn gate_file(&self, file: &FileEntry, path: &str, files: &mut Files) {
+    fn gate_file(&self, file: &FileEntry, path: &str, files: &mut CopiedFiles) {
         let len = usize::try_from(file.len.min(GATE_MOST)).unwrap_or(0);
         let bytes = self
             .values
@@ -293,7 +293,7 @@ impl Session {
         let Ok(object) = serde_json::from_slice::<Map<String, Value>>(&bytes) else {
             files.copy(path);
             let what = "copied as a plain file, because it is not readable as a gate";
-            files.left.push(Left::new(path, what));
+            files.left.push(CopyLoss::new(path, what));
             return;
         };
         let odd = odd_keys(path, object.keys(), schema::GATES, GATE_KEYS);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use super::{Carry, Left, names_a_file, odd_keys, stamp, stamped, text};
+use super::{Carry, CopyLoss, names_a_file, odd_keys, stamp, stamped, text};
 use crate::model::schema;
 use crate::model::time::Stamp;
 use crate::model::{AuditEvent, Gate, GateStatus};
@@ -88,8 +88,10 @@ impl Carry<'_, '_> {
         for event in &self.session.run.audit {
             if !ids.insert(event.id) {
                 let place = format!("row {} of the audit log", event.id);
-                self.left
-                    .push(Left::new(place, "not copied: another row has the same id"));
+                self.left.push(CopyLoss::new(
+                    place,
+                    "not copied: another row has the same id",
+                ));
                 continue;
             }
             let row: Option<Map<String, Value>> = event

@@ -1,7 +1,7 @@
 //! Converts a run into changes for a new store of another form, with the original ids and times
 //! (`prosescope convert`; errata B4, B10, G7).
 //!
-//! Parts of the run that the new form cannot represent are reported as [`Left`].
+//! Parts of the run that the new form cannot represent are reported as [`CopyLoss`].
 
 mod agents;
 mod bindings;
@@ -17,12 +17,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 
 use super::Session;
-use super::values::Table;
+use super::values::ValueTable;
 use crate::model::schema;
 use crate::model::source::SourceError;
 use crate::model::time::Stamp;
 use crate::model::{Text, ValueAt};
-pub use crate::pages::view::Left;
+pub use crate::pages::view::CopyLoss;
 use crate::read::decode;
 use crate::read::decode::text::is_plain_path;
 use crate::record::{
@@ -30,7 +30,7 @@ use crate::record::{
 };
 
 pub use existing::CopyComparison;
-pub use files::Files;
+pub use files::CopiedFiles;
 
 /// The largest number of bytes of values in one group of changes. A larger value is a group of its own.
 const HELD: usize = 8 << 20;
@@ -40,7 +40,7 @@ const AHEAD: u64 = 1 << 20;
 const ROWS: usize = 10_000;
 
 /// The receiver of the changes, which come in order and in groups.
-pub type Each<'a> = &'a mut dyn FnMut(Vec<Change>) -> Result<(), WriteError>;
+pub type ChangeReceiver<'a> = &'a mut dyn FnMut(Vec<Change>) -> Result<(), WriteError>;
 
 /// The estimated bytes of a row besides its texts.
 const ROW: u64 = 100;
@@ -72,8 +72,8 @@ impl Session {
         values.chain(rows).chain(files).sum()
     }
 
-    /// Returns the rows that a copy in a database has of a run whose statements only a hand-written state file records. Empty
-    /// for any other run.
+    /// Returns the rows that a copy in a database has of a run whose statements only a hand-written state file records.
+    /// Empty for any other run.
     pub fn rows_of_state_file(&self) -> StateFileRows {
         rows_of_state_file(&self.run, self.trace(), self.listing())
     }
@@ -82,7 +82,11 @@ impl Session {
     ///
     /// # Errors
     /// The error of `each`, or a [`Fault`] if the run cannot be read.
-    pub fn carry(&self, to_folder: bool, each: Each<'_>) -> Result<Vec<Left>, WriteError> {
+    pub fn carry(
+        &self,
+        to_folder: bool,
+        each: ChangeReceiver<'_>,
+    ) -> Result<Vec<CopyLoss>, WriteError> {
         let mut carry = Carry {
             session: self,
             to_folder,
@@ -112,7 +116,7 @@ impl Session {
 struct Carry<'a, 'b> {
     session: &'a Session,
     to_folder: bool,
-    each: Each<'b>,
+    each: ChangeReceiver<'b>,
     held: Vec<Change>,
     bytes: usize,
     /// The files that the pending changes write. A group writes each file at most once, because a folder saves the
@@ -124,7 +128,7 @@ struct Carry<'a, 'b> {
     ahead: BTreeMap<i64, Vec<u8>>,
     /// Whether the store supports reading values in advance.
     reads_ahead: bool,
-    left: Vec<Left>,
+    left: Vec<CopyLoss>,
     /// The rows of a hand-written state file; empty if other records tell what ran.
     by_hand: StateFileRows,
 }
@@ -136,7 +140,7 @@ impl Carry<'_, '_> {
     }
 
     fn left(&mut self, place: impl Into<String>, what: impl Into<String>) {
-        self.left.push(Left::new(place, what));
+        self.left.push(CopyLoss::new(place, what));
     }
 
     fn flush(&mut self) -> Result<(), WriteError> {
@@ -167,7 +171,7 @@ impl Carry<'_, '_> {
         &mut self,
         table: &str,
         column: &str,
-        of: &Table,
+        of: &ValueTable,
         at: &ValueAt,
     ) -> Result<Vec<u8>, WriteError> {
         let ahead = match at {
@@ -275,7 +279,7 @@ fn odd_keys(
     keys: impl Iterator<Item = impl AsRef<str>>,
     table: &str,
     also: &[&str],
-) -> Option<Left> {
+) -> Option<CopyLoss> {
     let known = |key: &str| schema::known_column(table, key) || also.contains(&key);
     let odd: Vec<_> = keys.filter(|key| !known(key.as_ref())).collect();
     let odd: Vec<&str> = odd.iter().map(AsRef::as_ref).collect();
@@ -285,7 +289,7 @@ fn odd_keys(
             odd.join(", ")
         )
     };
-    (!odd.is_empty()).then(|| Left::new(place, what()))
+    (!odd.is_empty()).then(|| CopyLoss::new(place, what()))
 }
 
 /// Returns a time as it was written, or an empty text.

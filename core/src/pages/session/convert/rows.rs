@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::{Carry, ROWS, damaged, odd_keys, stamp, stamped, text};
 use crate::model::Execution;
-use crate::model::database::{self, Database, DecodeError, Row, Rows, Scan, Want};
+use crate::model::database::{self, Database, DecodeError, Row, Scan, Want, WantedRows};
 use crate::model::schema;
 use crate::read::decode::jsonl;
 use crate::record::{Change, ExecutionRow, ImportRow, RunChange, WriteError};
@@ -17,7 +17,7 @@ const RUNNING: &str = "running";
 
 /// The texts of a statement's row, without parsing.
 #[derive(Default)]
-struct Raw {
+struct RawStatement {
     status: Option<String>,
     metadata: Option<String>,
 }
@@ -111,7 +111,7 @@ impl Carry<'_, '_> {
             }
             return Ok(());
         }
-        let mut raw: BTreeMap<i64, Raw> = BTreeMap::new();
+        let mut raw: BTreeMap<i64, RawStatement> = BTreeMap::new();
         match &session.values.db {
             Some(db) => raw_rows(db.db.as_ref(), &mut raw)
                 .map_err(|error| damaged(&format!("execution: {error}")))?,
@@ -153,7 +153,7 @@ impl Carry<'_, '_> {
     }
 
     /// Reads the lines of `x_events.jsonl` as they were written.
-    fn raw_events(&mut self, into: &mut BTreeMap<i64, Raw>) {
+    fn raw_events(&mut self, into: &mut BTreeMap<i64, RawStatement>) {
         let path = format!("{}x_events.jsonl", self.session.root);
         let source = self.session.values.source.as_ref();
         let bytes = source.file(&path).and_then(|file| {
@@ -169,7 +169,7 @@ impl Carry<'_, '_> {
                 let place = format!("x_events.jsonl, row {id}");
                 let keys: BTreeSet<&String> = object.keys().collect();
                 odd.extend(odd_keys(place, keys.into_iter(), schema::EXECUTION, &[]));
-                let raw = Raw {
+                let raw = RawStatement {
                     status: get("status"),
                     metadata: get("metadata"),
                 };
@@ -181,11 +181,11 @@ impl Carry<'_, '_> {
     }
 }
 
-fn raw_rows(db: &dyn Database, into: &mut BTreeMap<i64, Raw>) -> Result<(), DecodeError> {
+fn raw_rows(db: &dyn Database, into: &mut BTreeMap<i64, RawStatement>) -> Result<(), DecodeError> {
     let scan = Scan {
         table: &db.table(schema::EXECUTION)?,
         wants: &["id", "status", "metadata"].map(|column| Want::of(column, u32::MAX)),
-        rows: Rows::All,
+        rows: WantedRows::All,
     };
     let text =
         |row: &dyn Row, i| Ok::<_, DecodeError>(row.cell(i)?.value.lossy().map(Cow::into_owned));
@@ -193,7 +193,7 @@ fn raw_rows(db: &dyn Database, into: &mut BTreeMap<i64, Raw>) -> Result<(), Deco
         // A row whose id is not a number is skipped, because no statement has such an id.
         if let database::Value::Integer(id) = row.cell(0)?.value {
             let (status, metadata) = (text(row, 1)?, text(row, 2)?);
-            into.insert(id, Raw { status, metadata });
+            into.insert(id, RawStatement { status, metadata });
         }
         Ok(())
     };

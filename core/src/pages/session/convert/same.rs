@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Left, Session};
+use super::{CopyLoss, Session};
 use crate::model::{Text, ValueAt};
 use crate::pages::session::pages::audit;
 use crate::trace::{Node, NodeId, NodeStatus};
@@ -10,12 +10,12 @@ use crate::trace::{Node, NodeId, NodeStatus};
 impl Session {
     /// Returns the differences between this run and its converted copy, which was read again. Places in `said` are left
     /// out, because they were reported already.
-    pub fn other_than(&self, made: &Session, said: &[Left]) -> Vec<Left> {
+    pub fn other_than(&self, made: &Session, said: &[CopyLoss]) -> Vec<CopyLoss> {
         let said: BTreeSet<&str> = said.iter().map(|left| &*left.place).collect();
         let mut left = Vec::new();
         let mut differs = |place: String, what: String| {
             if !said.contains(&*place) {
-                left.push(Left::new(place, what));
+                left.push(CopyLoss::new(place, what));
             }
         };
         if self.status() != made.status() {
@@ -26,7 +26,8 @@ impl Session {
             );
             differs("the status".to_owned(), what);
         }
-        // Without rows in the copy, nothing is compared: either the copied state file is the only record, or no statement ran.
+        // Without rows in the copy, nothing is compared: either the copied state file is the only record, or no
+        // statement ran.
         if !made.run.executions.is_empty() && !self.ran().eq(made.ran()) {
             let (was, is) = (self.trace.nodes.len(), made.trace.nodes.len());
             let what = match was == is {
@@ -57,8 +58,8 @@ impl Session {
         left
     }
 
-    /// Returns the nodes of the trace in order, each with its text, status and parent. A state file tells an open execution
-    /// that stands from one that waits for another; rows do not.
+    /// Returns the nodes of the trace in order, each with its text, status and parent. A state file tells an open
+    /// execution that stands from one that waits for another; rows do not.
     fn ran(&self) -> impl Iterator<Item = (&Text, &str, Option<NodeId>)> {
         // A statement that only the program tells to come next has no row.
         let announced = |node: &Node| node.inferred && node.status == NodeStatus::Pending;

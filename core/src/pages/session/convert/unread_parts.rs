@@ -2,7 +2,7 @@
 
 use super::Carry;
 use crate::model::ValueAt;
-use crate::model::database::{Rows, Scan, Want};
+use crate::model::database::{Scan, Want, WantedRows};
 use crate::model::issue::{Issue, Location};
 use crate::model::schema::{self, known_column, known_table};
 
@@ -111,7 +111,7 @@ impl Carry<'_, '_> {
         let scan = Scan {
             table: &found,
             wants: &[Want::of(column, 3)],
-            rows: Rows::All,
+            rows: WantedRows::All,
         };
         let mut is_bare = true;
         let read = db.scan(&scan, &mut |row| {

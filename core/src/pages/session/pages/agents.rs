@@ -8,9 +8,9 @@ use crate::model::shell;
 use crate::model::{Agent, AgentScope};
 use crate::pages::check::issues::Findings;
 use crate::pages::session::unread::unread;
-use crate::pages::session::values::Table;
+use crate::pages::session::values::ValueTable;
 use crate::pages::session::{Opened, Session};
-use crate::pages::view::{AgentElsewhere, AgentView, AgentsView, Part, SegmentView};
+use crate::pages::view::{AgentElsewhere, AgentView, AgentsView, RunPart, SegmentView};
 use crate::program::{Statement, StatementKind};
 
 /// Returns the indices of the agents that a run uses, by name and scope. Of several agents with the same name and
@@ -50,7 +50,7 @@ pub fn agents(session: &Session) -> AgentsView {
     let used = used_agents(session);
     let lost: Vec<Location> = session
         .issues()
-        .filter(|issue| unread(issue).is_some_and(|lost| lost.concerns(Part::Agents)))
+        .filter(|issue| unread(issue).is_some_and(|lost| lost.concerns(RunPart::Agents)))
         .map(|issue| issue.location.clone())
         .collect();
     let agents = session.run.agents.iter().enumerate().map(|(i, short)| {
@@ -84,7 +84,7 @@ pub fn agents(session: &Session) -> AgentsView {
             memory_len: agent.memory.len(),
             memory_preview: session
                 .values
-                .preview(Table::Agents(agent.store.clone()), &agent.memory),
+                .preview(ValueTable::Agents(agent.store.clone()), &agent.memory),
             created: agent.created.clone(),
             updated: agent.updated.clone(),
             segments: segments.collect(),

@@ -11,7 +11,7 @@ use crate::pages::session::{Opened, unread};
 use crate::pages::view::{
     AuditCheck, AuditRow, AuditStat, AuditTimeout, AuditView, ExpectedHead, GateWait,
 };
-use crate::read::gate::audit::{Finding, Head};
+use crate::read::gate::audit::{AuditHead, Finding};
 use crate::read::gate::lifecycle::{Lifecycle, on_behalf_of};
 use crate::read::gate::{self, audit, lost};
 
@@ -59,7 +59,7 @@ pub fn audit(opened: &Opened, expect_head: Option<(u64, &str)>) -> AuditView {
         rows: rows.map(|row| audit_row(opened, row)).collect(),
         chain: report.state.word().to_owned(),
         chain_reason: report.sentence(),
-        head: report.head().map(|head| Head {
+        head: report.head().map(|head| AuditHead {
             run: opened.named(Some(&head.run)).into(),
             ..head.clone()
         }),

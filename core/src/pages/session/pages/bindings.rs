@@ -4,7 +4,7 @@ use super::index::{frame_path, short};
 use super::trace::node_ref;
 use super::writes::written;
 use crate::model::{Binding, ValueAt};
-use crate::pages::session::values::Table;
+use crate::pages::session::values::ValueTable;
 use crate::pages::session::{Opened, Session};
 use crate::pages::view::{BindingRow, BindingsPage, CandidateView, ResolutionView};
 use crate::trace::scope;
@@ -87,7 +87,7 @@ fn row_of(session: &Session, binding: u32, at: Binding) -> BindingRow {
             ValueAt::File { .. } => "file".to_owned(),
             ValueAt::Missing => "missing".to_owned(),
         },
-        preview: session.values.preview(Table::Bindings, &at.value),
+        preview: session.values.preview(ValueTable::Bindings, &at.value),
         source: at.source.as_deref().map(str::to_owned),
         created: at.created.clone(),
         updated: at.updated.clone(),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::joined::drawn;
 use crate::model::Binding;
 use crate::model::text::short;
-use crate::pages::session::values::Table;
+use crate::pages::session::values::ValueTable;
 use crate::pages::session::{Opened, Session};
 use crate::pages::view::TracePage;
 use crate::trace::{Node, NodeId, NodeStatus};
@@ -51,7 +51,7 @@ pub fn name_calls(session: &Session, page: &mut TracePage) {
     for row in page.rows.iter_mut().filter(|row| row.depth.is_some()) {
         let argument = row.id.and_then(|id| session.index.arguments.get(&id));
         let argument = argument.and_then(|at| session.run.bindings.get(*at as usize));
-        let preview = |of: &Binding| session.values.preview(Table::Bindings, &of.value);
+        let preview = |of: &Binding| session.values.preview(ValueTable::Bindings, &of.value);
         row.argument = argument
             .map(|of| short(&preview(of), ARGUMENT))
             .filter(|words| !words.is_empty());

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::agents::check_agents;
 use super::files::{issue_view, place_words};
-use super::imports::{Calls, imports, is_unused, nested};
+use super::imports::{ImportCalls, imports, is_unused, nested};
 use crate::model::issue::Issue;
 use crate::model::{Binding, FileInfo, RunStatus, ValueAt};
 use crate::pages::check::issues::{Findings, in_program};
 use crate::pages::check::source;
-use crate::pages::resume::{self, Facts, Need};
+use crate::pages::resume::{self, Need, ResumeFacts};
 use crate::pages::session::summary::summary;
 use crate::pages::session::values::inside;
 use crate::pages::session::{Opened, Session};
@@ -34,8 +34,8 @@ pub fn check(session: &Session, now: Option<i64>) -> Vec<Issue> {
     issues
 }
 
-/// Builds the run's part of a [`crate::pages::view::CheckReport`]: the issues, errors first, then by rule. `folder` is the
-/// path of the run's folder, in the caller's notation for paths.
+/// Builds the run's part of a [`crate::pages::view::CheckReport`]: the issues, errors first, then by rule. `folder` is
+/// the path of the run's folder, in the caller's notation for paths.
 pub fn check_page(session: &Session, now: Option<i64>, folder: &str) -> CheckedRun {
     let summary = summary(session);
     let issues = check(session, now);
@@ -151,7 +151,7 @@ fn check_attachments(session: &Session, findings: &mut Findings) {
 fn check_imports(session: &Session, findings: &mut Findings) {
     let completed = session.trace.verdict.status == RunStatus::Completed.word();
     let view = imports(session);
-    let calls = Calls::of(session);
+    let calls = ImportCalls::of(session);
     for import in &view.imports {
         let alias = &import.alias;
         let at = |issue: Issue| match import.place.as_deref() {
@@ -222,7 +222,7 @@ fn check_ahead(opened: &Opened, findings: &mut Findings) {
     let Some(listing) = opened.listing.as_ref() else {
         return;
     };
-    let plan = resume::plan(Facts {
+    let plan = resume::plan(ResumeFacts {
         run: &opened.run,
         trace: &opened.trace,
         listing: Some(listing),

@@ -61,7 +61,7 @@ fn receipts(
     len: u32,
 ) -> Result<TableRows, SourceError> {
     let path = format!("{}{}", session.root, receipts::FILE);
-    let mut window = receipts::Window::new(&info.columns, from, len, CELL as usize);
+    let mut window = receipts::ReceiptsPage::new(&info.columns, from, len, CELL as usize);
     let mut read = 0;
     while read < receipts::MOST {
         let piece = session.values.source.read(&path, read as u64, PIECE)?;

@@ -14,7 +14,7 @@ use crate::program::Listing;
 use crate::read::gate::allow::Allow;
 use crate::read::gate::audit::{self, Finding};
 use crate::read::gate::lifecycle::{History, Lifecycle};
-use crate::read::gate::seen::{Heads, Seen};
+use crate::read::gate::seen::{Heads, SeenGate};
 use crate::read::gate::{contradictions, decide_commands, expire_command, uncreated};
 use crate::trace::{NodeId, NodeKind, NodeStatus, Trace};
 
@@ -56,7 +56,7 @@ pub(super) fn gate_views<'o>(
     let heads = OnceCell::new();
     let seen = |gate: &Gate| {
         let heads = heads.get_or_init(|| Heads::of(&opened.run.audit));
-        Seen::of(gate, heads).ok()
+        SeenGate::of(gate, heads).ok()
     };
     gates
         .map(|gate| GateView {

@@ -141,7 +141,7 @@ fn called<'o>(opened: &'o Opened, name: &str) -> Option<&'o str> {
 }
 
 /// The calls of imports in the program, by the name of each import.
-pub(super) struct Calls<'o> {
+pub(super) struct ImportCalls<'o> {
     /// Imports with a completed call, as far as is known. Other imports leave no result: a skill that is only made
     /// available, or a call that failed or was not reached. `None` without a program.
     ended: Option<BTreeSet<&'o str>>,
@@ -149,8 +149,8 @@ pub(super) struct Calls<'o> {
     valued: BTreeSet<&'o str>,
 }
 
-impl<'o> Calls<'o> {
-    pub(super) fn of(opened: &'o Opened) -> Calls<'o> {
+impl<'o> ImportCalls<'o> {
+    pub(super) fn of(opened: &'o Opened) -> ImportCalls<'o> {
         let ran = |line: u32| {
             let mut nodes = opened.index.at_line(line);
             nodes.any(|at| {
@@ -162,7 +162,7 @@ impl<'o> Calls<'o> {
         let names: BTreeSet<&str> = opened.run.bindings.iter().map(|b| &*b.name).collect();
         let statements = listing.iter().flat_map(|listing| &listing.statements);
         let calls = statements.filter_map(|s| Some((s, s.target.as_deref()?)));
-        Calls {
+        ImportCalls {
             ended: listing.map(|_| {
                 let ended = calls.clone();
                 let ended = ended.filter(|(s, _)| s.kind != StatementKind::Use && ran(s.line));
@@ -187,7 +187,8 @@ impl<'o> Calls<'o> {
     }
 }
 
-/// Returns whether a run has no records: `begin` of a `use` creates the run of an import even if the import is never used.
+/// Returns whether a run has no records: `begin` of a `use` creates the run of an import even if the import is never
+/// used.
 pub(super) fn is_unused(opened: &Opened) -> bool {
     opened.trace.nodes.is_empty() && opened.run.bindings.is_empty()
 }

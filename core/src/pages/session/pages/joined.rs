@@ -38,14 +38,18 @@ pub fn drawn_parent(opened: &Opened, node: NodeId) -> Option<NodeId> {
 }
 
 /// A visible row: its node, whether its children are hidden, and the number of joined rounds around it.
-struct Row {
+struct VisibleRow {
     node: NodeId,
     folded: bool,
     lifted: u32,
 }
 
 /// Iterates over the visible rows in order. With `joins`, joined rounds have no row, and folding them has no effect.
-fn rows(opened: &Opened, folded: &BTreeSet<NodeId>, joins: bool) -> impl Iterator<Item = Row> {
+fn rows(
+    opened: &Opened,
+    folded: &BTreeSet<NodeId>,
+    joins: bool,
+) -> impl Iterator<Item = VisibleRow> {
     let (mut at, mut ends) = (NodeId::new(0), Vec::new());
     std::iter::from_fn(move || {
         loop {
@@ -57,7 +61,7 @@ fn rows(opened: &Opened, folded: &BTreeSet<NodeId>, joins: bool) -> impl Iterato
             at = at.next();
         }
         let node = opened.node(at)?;
-        let row = Row {
+        let row = VisibleRow {
             node: at,
             folded: node.descendants > 0 && folded.contains(&at),
             lifted: ends.len() as u32,
@@ -72,7 +76,7 @@ fn rows(opened: &Opened, folded: &BTreeSet<NodeId>, joins: bool) -> impl Iterato
 
 /// Builds a part of the trace. `folded` contains the nodes whose children are hidden.
 pub fn trace_page(session: &Session, folded: &BTreeSet<NodeId>, from: u32, len: u32) -> TracePage {
-    let draw = |row: &Row| tree_row(session, row.node, row.folded);
+    let draw = |row: &VisibleRow| tree_row(session, row.node, row.folded);
     window(session, rows(session, folded, false), from, len, draw)
 }
 
@@ -83,16 +87,16 @@ pub fn trace_screen(
     from: u32,
     len: u32,
 ) -> TracePage {
-    let draw = |row: &Row| drawn_row(session, row);
+    let draw = |row: &VisibleRow| drawn_row(session, row);
     window(session, rows(session, folded, true), from, len, draw)
 }
 
 fn window(
     session: &Session,
-    rows: impl Iterator<Item = Row>,
+    rows: impl Iterator<Item = VisibleRow>,
     from: u32,
     len: u32,
-    draw: impl Fn(&Row) -> Option<TreeRow>,
+    draw: impl Fn(&VisibleRow) -> Option<TreeRow>,
 ) -> TracePage {
     let _snapshot = session.snapshot();
     let mut page = TracePage {
@@ -120,7 +124,7 @@ pub fn chosen_screen(session: &Session, choice: &TraceChoice) -> Vec<NodeId> {
     rows
 }
 
-fn drawn_row(session: &Session, of: &Row) -> Option<TreeRow> {
+fn drawn_row(session: &Session, of: &VisibleRow) -> Option<TreeRow> {
     let mut row = tree_row(session, of.node, of.folded)?;
     row.level = row.level.saturating_sub(of.lifted);
     if let Some(cause) = session.index.cause.filter(|cause| *cause >= of.node) {

@@ -101,4 +101,4 @@ pub(super) use index::NodeIndex;
 pub(super) use overview::run_status;
 pub(crate) use trace::error_of;
 pub(super) use trace::{error_in, span};
-pub(super) use writes::Written;
+pub(super) use writes::ValueWriter;

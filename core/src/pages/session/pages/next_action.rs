@@ -10,9 +10,9 @@ use crate::model::shell;
 use crate::model::time::Stamp;
 use crate::model::{BindingKind, Run, RunStatus};
 use crate::pages::check::issues;
-use crate::pages::resume::{Ahead, Facts, Plan, Position};
+use crate::pages::resume::{Position, ResumeFacts, ResumePlan, StatementAhead};
 use crate::pages::session::Opened;
-use crate::pages::view::{BindingRef, How, Overview, Part, Stop};
+use crate::pages::view::{BindingRef, How, Overview, RunPart, Stop};
 use crate::program::{Listing, StatementKind};
 use crate::trace::NodeKind;
 
@@ -23,8 +23,8 @@ const ACTIVE: i64 = 10 * 60 * 1000;
 pub(super) fn add(
     view: &mut Overview,
     opened: &Opened,
-    facts: Facts<'_>,
-    plan: &Plan,
+    facts: ResumeFacts<'_>,
+    plan: &ResumePlan,
     now: Option<i64>,
 ) {
     if view.is_of_agents() {
@@ -35,7 +35,7 @@ pub(super) fn add(
     }
     let name = &opened.name();
     let command = |words: &str| Some(shell::command(words, &[name], ""));
-    let unread = view.is_unread(Part::Statements);
+    let unread = view.is_unread(RunPart::Statements);
     let (left, (next, command)) = if view.status == "completed" {
         let missing = missing_outputs(opened);
         let left = missing.unwrap_or_else(|| "nothing".to_owned());
@@ -82,7 +82,7 @@ pub(super) fn add(
     view.next_command = command.filter(|command| !command.is_empty());
 }
 
-fn left(facts: Facts<'_>, plan: &Plan, position: &Position) -> String {
+fn left(facts: ResumeFacts<'_>, plan: &ResumePlan, position: &Position) -> String {
     let Some(listing) = facts.listing else {
         return format!("not known: {}", facts.run.program.missing());
     };
@@ -101,7 +101,7 @@ fn left(facts: Facts<'_>, plan: &Plan, position: &Position) -> String {
         (1, None) => String::new(),
         (many, _) => format!(", from {many} places on"),
     };
-    let is_sure = |ahead: &Ahead| matches!(ahead.how, How::Here | How::Next);
+    let is_sure = |ahead: &StatementAhead| matches!(ahead.how, How::Here | How::Next);
     let words = statements(ahead.len() as u32);
     match ahead.len() {
         0 if listing.cut_at().is_some() => {
@@ -136,15 +136,15 @@ pub(super) fn missing_outputs(opened: &Opened) -> Option<String> {
 }
 
 /// Returns the line at which the run continues.
-fn line(plan: &Plan, listing: &Listing, position: &Position) -> Option<u32> {
+fn line(plan: &ResumePlan, listing: &Listing, position: &Position) -> Option<u32> {
     let next = position.next.and_then(|at| plan.ahead.get(at))?;
     Some(listing.get(next.statement)?.line)
 }
 
 fn next(
     view: &Overview,
-    facts: Facts<'_>,
-    plan: &Plan,
+    facts: ResumeFacts<'_>,
+    plan: &ResumePlan,
     position: &Position,
     now: Option<i64>,
     name: &str,
@@ -194,7 +194,7 @@ fn is_active(view: &Overview, now: Option<i64>) -> bool {
 }
 
 /// Returns what to change after a failure, and the line to continue from, depending on the statement and its attempts.
-fn after_failure(facts: Facts<'_>, position: &Position, from: Option<u32>) -> String {
+fn after_failure(facts: ResumeFacts<'_>, position: &Position, from: Option<u32>) -> String {
     let node = position.node.and_then(|at| facts.trace.nodes.get(at));
     let node = node.filter(|node| node.kind == NodeKind::Statement && !node.line_guessed);
     let tried = node.filter(|node| node.attempts > 1).and_then(|node| {
@@ -249,7 +249,7 @@ fn results(view: &Overview, run: &Run, name: &str) -> (String, Option<String>) {
             "read its values".to_owned(),
             Some(shell::command("bindings", &[name], "")),
         ),
-        _ if view.is_unread(Part::Bindings) => check("see what could not be read".to_owned()),
+        _ if view.is_unread(RunPart::Bindings) => check("see what could not be read".to_owned()),
         _ if view.issues.warning > 0 => {
             let warnings = count(view.issues.warning, "warning", "warnings");
             check(format!("look at {warnings} found in the run's records"))

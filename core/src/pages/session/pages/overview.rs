@@ -37,8 +37,8 @@ pub fn overview(session: &Session, now: Option<i64>) -> Overview {
 pub(super) fn overview_of(
     session: &Session,
     now: Option<i64>,
-    facts: resume::Facts<'_>,
-    plan: &resume::Plan,
+    facts: resume::ResumeFacts<'_>,
+    plan: &resume::ResumePlan,
 ) -> Overview {
     let (run, trace) = (&session.run, &session.trace);
     let verdict = &trace.verdict;
@@ -151,8 +151,8 @@ pub(super) fn overview_of(
 fn if_rejected(
     session: &Session,
     view: &Overview,
-    facts: resume::Facts<'_>,
-    plan: &resume::Plan,
+    facts: resume::ResumeFacts<'_>,
+    plan: &resume::ResumePlan,
 ) -> Option<String> {
     let waits = story::judges(view).filter(|gate| gate.on_reject.is_some())?;
     let mut gates = session.run.gates.iter();
@@ -186,7 +186,7 @@ fn judged(session: &Session) -> Option<String> {
 
 /// Describes what failed or was stopped because of the first cause. In a completed run: why the run continued after the
 /// failure, if that is known.
-fn because_words(opened: &Opened, facts: resume::Facts<'_>, cause: NodeId) -> String {
+fn because_words(opened: &Opened, facts: resume::ResumeFacts<'_>, cause: NodeId) -> String {
     if opened.trace.verdict.status == RunStatus::Completed.word() {
         let mut around = opened.trace.upward(Some(cause)).skip(1);
         let allows = around.find_map(|at| facts.allows_failure(at));

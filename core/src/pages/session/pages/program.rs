@@ -10,7 +10,7 @@ use super::writes::wrote;
 use crate::model::{Text, TraceLine};
 use crate::pages::session::{Opened, Session};
 use crate::pages::view::{ProgramLine, ProgramView, PropertyView};
-use crate::program::{Line, Property, Statement, StatementKind, Value};
+use crate::program::{Property, SourceLine, Statement, StatementKind, ValueType};
 use crate::trace::Node;
 
 /// The largest number of characters that are shown of a property's value.
@@ -33,7 +33,7 @@ pub fn program_page(session: &Session, from: u32, len: u32) -> ProgramView {
     let numbers = from.saturating_add(1)..;
     if let Some(listing) = &session.listing {
         let unrecorded = Unrecorded::of(session);
-        let line = |(line, number): (&Line, u32)| {
+        let line = |(line, number): (&SourceLine, u32)| {
             let own = listing.begun_at(number);
             let begins = own.and_then(|at| listing.get(at));
             let kind = begins.map_or_else(String::new, |s| word(&s.kind));
@@ -162,7 +162,7 @@ pub(super) fn properties(statement: &Statement) -> Vec<PropertyView> {
     let view = |property: &Property| PropertyView {
         name: property.name.clone(),
         text: match &property.value {
-            Value::List(entries) => short(&entries.join(", "), PROPERTY_TEXT),
+            ValueType::List(entries) => short(&entries.join(", "), PROPERTY_TEXT),
             _ => short(&property.text, PROPERTY_TEXT),
         },
         kind: property.value.word().to_owned(),

@@ -8,8 +8,8 @@ use super::trace::{binding_ref, execution, node_ref, tree_row};
 use crate::model::shell;
 use crate::model::text::count as number;
 use crate::model::{Form, Gate, GateStatus};
-use crate::pages::resume::{self, Ahead, Facts, Need, Outlook, Position};
-use crate::pages::session::values::Table;
+use crate::pages::resume::{self, Need, Outlook, Position, ResumeFacts, StatementAhead};
+use crate::pages::session::values::ValueTable;
 use crate::pages::session::{Opened, Session};
 use crate::pages::view::{
     AheadView, CautionView, DoneView, GateOutcomeView, GateView, MemoryNeedView, NeedState,
@@ -137,8 +137,8 @@ pub(super) fn trace_as_program(opened: &Opened) -> Option<Listing> {
 
 /// Returns the facts from which a plan is made. `trace_program` is the state file's trace, which replaces a missing
 /// program.
-pub(super) fn facts<'s>(opened: &'s Opened, trace_program: Option<&'s Listing>) -> Facts<'s> {
-    Facts {
+pub(super) fn facts<'s>(opened: &'s Opened, trace_program: Option<&'s Listing>) -> ResumeFacts<'s> {
+    ResumeFacts {
         run: &opened.run,
         trace: &opened.trace,
         listing: opened.listing.as_ref().or(trace_program),
@@ -328,7 +328,7 @@ fn memory_view(session: &Session, memory: &resume::Memory) -> MemoryNeedView {
         view.store = agent.store.to_string();
         view.len = agent.memory.len();
         view.segments = agent.segments.len() as u32;
-        let table = Table::Agents(agent.store.clone());
+        let table = ValueTable::Agents(agent.store.clone());
         view.preview = short(&session.values.preview(table, &agent.memory), 80);
     }
     view
@@ -351,7 +351,7 @@ fn gate_outcomes(
         .collect()
 }
 
-fn ahead_view(ahead: &Ahead, listing: Option<&Listing>) -> Option<AheadView> {
+fn ahead_view(ahead: &StatementAhead, listing: Option<&Listing>) -> Option<AheadView> {
     let listing = listing?;
     let statement = listing.get(ahead.statement)?;
     Some(AheadView {

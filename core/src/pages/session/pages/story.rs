@@ -5,7 +5,9 @@ use super::program::statements;
 use super::trace::count;
 use super::work::sentence;
 use crate::model::text::count as number;
-use crate::pages::view::{DERIVED, GateView, NodeRef, Overview, Part, StatusCount, WAS_EXECUTING};
+use crate::pages::view::{
+    DERIVED, GateView, NodeRef, Overview, RunPart, StatusCount, WAS_EXECUTING,
+};
 use crate::trace::{NOT_UNDERSTOOD, NodeStatus};
 
 /// Returns the headline. `inferred` means that no row records the run's position.
@@ -54,13 +56,15 @@ pub(super) fn headline(view: &Overview, inferred: bool) -> String {
         }
         "running" => format!("Running{}", places(view, at, " in ")),
         _ if view.is_of_agents() => match view.agents {
-            0 if view.is_unread(Part::Agents) => "Agents that could not be read".to_owned(),
+            0 if view.is_unread(RunPart::Agents) => "Agents that could not be read".to_owned(),
             n => format!("A store of {}", count(n, "agent", "agents")),
         },
         "" | "unknown" => {
             let why = match view.sealed() {
                 Some(file) => format!("{file} is not readable: it is encrypted"),
-                None if view.is_unread(Part::Statements) => "the run could not be read".to_owned(),
+                None if view.is_unread(RunPart::Statements) => {
+                    "the run could not be read".to_owned()
+                }
                 None if view.status_source == NOT_UNDERSTOOD => view.status_reason.clone(),
                 None => "no record shows the status".to_owned(),
             };
@@ -122,7 +126,7 @@ fn progress(view: &Overview, remarks: u32) -> Option<String> {
         return Some(nothing_ran(view, of("skipped"), remarks));
     }
     let done = view.statements_done;
-    let unread = match (view.sealed(), view.is_unread(Part::Statements)) {
+    let unread = match (view.sealed(), view.is_unread(RunPart::Statements)) {
         (Some(file), _) => format!("; {file} is encrypted"),
         (None, true) => "; other statements could not be read".to_owned(),
         (None, false) => String::new(),
@@ -164,11 +168,11 @@ fn nothing_ran(view: &Overview, skipped: u32, remarks: u32) -> String {
         (Some(file), _) => {
             format!("The executed statements are not readable: {file} is encrypted.")
         }
-        _ if view.is_unread(Part::Statements) => {
+        _ if view.is_unread(RunPart::Statements) => {
             "The executed statements could not be read.".to_owned()
         }
         _ if skipped > 0 => format!("{} {verb} skipped, and none began.", statements(skipped)),
-        (_, 0) if view.is_unread(Part::Bindings) => {
+        (_, 0) if view.is_unread(RunPart::Bindings) => {
             format!("{none}; the values could not be read.")
         }
         (_, 0) if remarks > 0 => {
@@ -245,7 +249,7 @@ fn standing(view: &Overview) -> Option<String> {
         return None;
     }
     match view.status.as_str() {
-        "completed" if view.bindings == 0 && view.is_unread(Part::Bindings) => {
+        "completed" if view.bindings == 0 && view.is_unread(RunPart::Bindings) => {
             Some("The values of the run could not be read.".to_owned())
         }
         "completed" if view.bindings == 0 => Some("The run left no values.".to_owned()),

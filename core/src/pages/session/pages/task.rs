@@ -8,9 +8,9 @@ use crate::model::{Execution, Status};
 use crate::pages::session::Opened;
 use crate::pages::view::{FrameView, TaskView};
 use crate::program;
-use crate::record::inputs::{Around, input, inputs};
+use crate::record::inputs::{InputLookup, input, inputs};
 use crate::record::render::brief::InputOfTask;
-use crate::record::{Fault, Place};
+use crate::record::{Fault, StatementPlace};
 use crate::trace::scope;
 use crate::trace::{NodeId, NodeKind};
 
@@ -90,7 +90,7 @@ impl Before<'_> {
     }
 }
 
-impl Around for Before<'_> {
+impl InputLookup for Before<'_> {
     fn row(&self, id: i64) -> Result<Option<Execution>, Fault> {
         let at = self.rows().binary_search_by_key(&id, |row| row.id);
         Ok(at.ok().and_then(|at| self.rows().get(at)).cloned())
@@ -105,7 +105,7 @@ impl Around for Before<'_> {
 
     fn back(
         &self,
-        place: &Place<'_>,
+        place: &StatementPlace<'_>,
         each: &mut dyn FnMut(Execution) -> ControlFlow<()>,
     ) -> Result<(), Fault> {
         let mut rows = self.earlier().filter(|row| place.holds(row));

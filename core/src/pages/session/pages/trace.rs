@@ -10,7 +10,8 @@ use crate::model::time::{Stamp, human_duration};
 use crate::model::{Execution, LogEvent, LogLine, Run, Status};
 use crate::pages::session::{Opened, Session};
 use crate::pages::view::{
-    BindingRef, Cell, NodeDetail, NodeRef, RECOVERED, RowView, TreeRow, WAS_EXECUTING, WAS_WAITING,
+    BindingRef, NodeDetail, NodeRef, RECOVERED, RowView, ShownCell, TreeRow, WAS_EXECUTING,
+    WAS_WAITING,
 };
 use crate::trace::{Node, NodeId, NodeKind, NodeStatus, Trace, is_branch_text};
 
@@ -390,7 +391,7 @@ pub(crate) fn remarks_after(opened: &Opened, node: Option<NodeId>) -> Vec<String
 
 /// Converts a line of a log to a row.
 fn log_row(line: &LogLine) -> RowView {
-    let cell = Cell {
+    let cell = ShownCell {
         stored: "text".to_owned(),
         text: short(&line.raw, 4 * ROW_TEXT),
         len: line.raw.len() as u64,

@@ -2,17 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use super::{Found, Needle};
+use super::{Needle, SearchSoFar};
 use crate::model::text::short;
 use crate::pages::session::Session;
 use crate::pages::session::pages::error_of;
-use crate::pages::view::{Hit, HitKind, number};
+use crate::pages::view::{HitKind, SearchHit, number};
 use crate::trace::{Node, NodeId};
 
 /// The largest number of characters of a statement in the place of a hit.
 const TEXT: usize = 60;
 
-pub(super) fn look(session: &Session, needle: &Needle, found: &mut Found) {
+pub(super) fn look(session: &Session, needle: &Needle, found: &mut SearchSoFar) {
     for (at, node) in session.trace.nodes.iter_enumerated() {
         let place = || of_node(at, node);
         found.text(needle, HitKind::Statements, &node.text, place);
@@ -22,14 +22,14 @@ pub(super) fn look(session: &Session, needle: &Needle, found: &mut Found) {
     }
     program(session, needle, found);
     for (at, agent) in (0..).zip(&session.run.agents) {
-        let place = |segment| Hit {
+        let place = |segment| SearchHit {
             place: match segment {
                 Some(number) => format!("{}, segment {number}", agent.name),
                 None => agent.name.to_string(),
             },
             agent: Some(at),
             segment,
-            ..Hit::default()
+            ..SearchHit::default()
         };
         found.text(needle, HitKind::Memories, &agent.name, || place(None));
         for segment in &agent.segments {
@@ -51,7 +51,7 @@ pub(super) fn look(session: &Session, needle: &Needle, found: &mut Found) {
             gate.comment.as_ref(),
         ];
         for text in texts.into_iter().flatten() {
-            found.text(needle, HitKind::Gates, text, || Hit {
+            found.text(needle, HitKind::Gates, text, || SearchHit {
                 place: format!("gate {}", gate.id),
                 gate: Some(gate.id.to_string()),
                 node: gate
@@ -59,40 +59,40 @@ pub(super) fn look(session: &Session, needle: &Needle, found: &mut Found) {
                     .and_then(|id| session.node_of_row(id))
                     .map(NodeId::get),
                 id: gate.execution_id,
-                ..Hit::default()
+                ..SearchHit::default()
             });
         }
     }
     for (at, binding) in (0..).zip(&session.run.bindings) {
-        found.text(needle, HitKind::Values, &binding.name, || Hit {
+        found.text(needle, HitKind::Values, &binding.name, || SearchHit {
             place: format!("the name {}", of_frame(&binding.name, binding.execution_id)),
             binding: Some(at),
-            ..Hit::default()
+            ..SearchHit::default()
         });
     }
     for file in &session.run.files {
-        found.text(needle, HitKind::Files, &file.path, || Hit {
+        found.text(needle, HitKind::Files, &file.path, || SearchHit {
             place: "file".to_owned(),
             file: Some(file.path.clone()),
-            ..Hit::default()
+            ..SearchHit::default()
         });
     }
 }
 
 /// Searches the program for statements without a node and for prompts on lines of their own.
-fn program(session: &Session, needle: &Needle, found: &mut Found) {
+fn program(session: &Session, needle: &Needle, found: &mut SearchSoFar) {
     let Some(listing) = &session.listing else {
         return;
     };
     let ran: BTreeSet<u32> = session.index.lines.iter().map(|(line, _)| *line).collect();
     for (at, statement) in (0..).zip(&listing.statements) {
         let node = session.index.at_line(statement.line).next();
-        let place = || Hit {
+        let place = || SearchHit {
             place: format!("line {} {}", statement.line, short(&statement.text, TEXT)),
             line: Some(statement.line),
             node: node.map(NodeId::get),
             id: node.and_then(|node| session.node(node)?.id),
-            ..Hit::default()
+            ..SearchHit::default()
         };
         if !ran.contains(&statement.line) {
             found.text(needle, HitKind::Statements, &statement.text, place);
@@ -107,14 +107,14 @@ fn program(session: &Session, needle: &Needle, found: &mut Found) {
     }
 }
 
-fn of_node(at: NodeId, node: &Node) -> Hit {
+fn of_node(at: NodeId, node: &Node) -> SearchHit {
     let text = short(&node.text, TEXT);
-    Hit {
+    SearchHit {
         place: format!("{} {text}", number(at.get(), node.id)),
         node: Some(at.get()),
         id: node.id,
         line: node.line,
-        ..Hit::default()
+        ..SearchHit::default()
     }
 }
 

@@ -17,11 +17,11 @@ mod values;
 use std::collections::VecDeque;
 
 use super::Session;
-use crate::pages::view::{Hit, HitGroup, HitKind, SearchedRun, SkippedValue};
+use crate::pages::view::{HitGroup, HitKind, SearchHit, SearchedRun, SkippedValue};
 pub use needle::{EmptyText, Needle};
-use needle::{Match, Scan};
-use tables::Window;
-use values::{Job, Reading};
+use needle::{Match, NeedleScan};
+use tables::SearchWindow;
+use values::{Job, PartlySearched};
 
 /// The largest numbers of hits of a kind, of hits in one place, and of values that are listed as not searched.
 const HITS: usize = 50;
@@ -33,14 +33,14 @@ pub struct Search {
     needle: Needle,
     begun: bool,
     jobs: VecDeque<Job>,
-    reading: Option<Reading>,
-    tables: VecDeque<Window>,
-    found: Found,
+    reading: Option<PartlySearched>,
+    tables: VecDeque<SearchWindow>,
+    found: SearchSoFar,
 }
 
 /// The hits and the progress of a search so far.
 #[derive(Default)]
-struct Found {
+struct SearchSoFar {
     groups: Vec<HitGroup>,
     read: u64,
     of: u64,
@@ -58,9 +58,9 @@ impl Search {
             jobs,
             reading: None,
             tables: tables::windows(session),
-            found: Found {
+            found: SearchSoFar {
                 of,
-                ..Found::default()
+                ..SearchSoFar::default()
             },
         }
     }
@@ -105,9 +105,9 @@ impl Search {
     }
 }
 
-impl Found {
+impl SearchSoFar {
     /// Adds a matching line. `nth` counts the matching lines of `place`.
-    fn add(&mut self, kind: HitKind, place: &Hit, found: Match, nth: &mut u32) {
+    fn add(&mut self, kind: HitKind, place: &SearchHit, found: Match, nth: &mut u32) {
         let at = self.groups.partition_point(|group| group.kind < kind);
         if self.groups.get(at).is_none_or(|group| group.kind != kind) {
             let hits = Vec::new();
@@ -128,7 +128,7 @@ impl Found {
             group.more += 1;
             return;
         }
-        group.hits.push(Hit {
+        group.hits.push(SearchHit {
             text_line: found.line,
             offset: found.offset,
             text: found.text,
@@ -138,9 +138,15 @@ impl Found {
     }
 
     /// Searches a text in memory.
-    fn text(&mut self, needle: &Needle, kind: HitKind, text: &str, place: impl FnOnce() -> Hit) {
+    fn text(
+        &mut self,
+        needle: &Needle,
+        kind: HitKind,
+        text: &str,
+        place: impl FnOnce() -> SearchHit,
+    ) {
         let mut lines = Vec::new();
-        let mut scan = Scan::default();
+        let mut scan = NeedleScan::default();
         scan.piece(needle, text.as_bytes(), true, &mut |m| lines.push(m));
         if lines.is_empty() {
             return;

@@ -132,7 +132,7 @@ pub(crate) struct Match {
 
 /// A search through a text that is read in pieces. Each matching line is reported once.
 #[derive(Debug, Default)]
-pub(super) struct Scan {
+pub(super) struct NeedleScan {
     held: Vec<u8>,
     /// The position of `held` in the text.
     base: u64,
@@ -144,7 +144,7 @@ pub(super) struct Scan {
     reported: Option<u64>,
 }
 
-impl Scan {
+impl NeedleScan {
     /// Searches the next piece. `last` marks the last piece, which may be empty.
     pub(super) fn piece(
         &mut self,
@@ -218,7 +218,7 @@ mod tests {
     /// Returns each match in a text that is read in pieces of this size: line, offset, and the line with brackets.
     fn found(text: &str, hay: &[u8], size: usize) -> Vec<String> {
         let needle = Needle::new(text).unwrap();
-        let (mut scan, mut out) = (Scan::default(), Vec::new());
+        let (mut scan, mut out) = (NeedleScan::default(), Vec::new());
         let mut reported = |m: Match| {
             let (from, to) = (m.range.0 as usize, m.range.1 as usize);
             let part = |from: usize, to: usize| -> String {

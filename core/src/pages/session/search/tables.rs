@@ -3,10 +3,10 @@
 
 use std::collections::VecDeque;
 
-use super::{Found, Search};
+use super::{Search, SearchSoFar};
 use crate::model::TableInfo;
 use crate::pages::session::Session;
-use crate::pages::view::{Cell, Hit, HitKind, SkippedValue};
+use crate::pages::view::{HitKind, SearchHit, ShownCell, SkippedValue};
 use crate::read::decode::rows;
 
 /// How many rows a step reads, and how many bytes of each cell. Steps are long, because a store counts from the first
@@ -18,13 +18,13 @@ const CELL: u32 = 512;
 const MOST: u32 = 1 << 20;
 
 /// The next rows to search: the index of the table among the run's tables, and the first row.
-pub(super) struct Window {
+pub(super) struct SearchWindow {
     table: usize,
     from: u64,
 }
 
 /// Returns the tables to search.
-pub(super) fn windows(session: &Session) -> VecDeque<Window> {
+pub(super) fn windows(session: &Session) -> VecDeque<SearchWindow> {
     if session.values.db.is_none() {
         return VecDeque::new();
     }
@@ -33,13 +33,13 @@ pub(super) fn windows(session: &Session) -> VecDeque<Window> {
         .filter(|(_, info)| {
             info.kind == "table" && info.columns.iter().any(|c| is_extra(info, &c.name))
         })
-        .map(|(table, _)| Window { table, from: 0 })
+        .map(|(table, _)| SearchWindow { table, from: 0 })
         .collect()
 }
 
 /// Searches the next rows.
 pub(super) fn step(search: &mut Search, session: &Session) {
-    let Some(Window { table, from }) = search.tables.pop_front() else {
+    let Some(SearchWindow { table, from }) = search.tables.pop_front() else {
         return;
     };
     let (Some(info), Some(db)) = (session.run.tables.get(table), &session.values.db) else {
@@ -57,7 +57,7 @@ pub(super) fn step(search: &mut Search, session: &Session) {
         }
     };
     for (number, row) in (from..).zip(&page.rows) {
-        let extra = |cells: &[Cell]| -> Vec<Cell> {
+        let extra = |cells: &[ShownCell]| -> Vec<ShownCell> {
             let cells = page.columns.iter().zip(cells);
             let cells = cells.filter(|(column, _)| is_extra(info, column));
             cells.map(|(_, cell)| cell.clone()).collect()
@@ -73,18 +73,18 @@ pub(super) fn step(search: &mut Search, session: &Session) {
     }
     if page.rows.len() as u64 == u64::from(ROWS) {
         let from = from.saturating_add(u64::from(ROWS));
-        search.tables.push_front(Window { table, from });
+        search.tables.push_front(SearchWindow { table, from });
     }
 }
 
-fn look(search: &mut Search, info: &TableInfo, number: u64, cells: &[Cell]) {
+fn look(search: &mut Search, info: &TableInfo, number: u64, cells: &[ShownCell]) {
     let place = || format!("{}, row {number}", info.name);
     let Search { needle, found, .. } = search;
     for cell in cells.iter().filter(|cell| cell.stored == "text") {
-        found.text(needle, HitKind::Tables, &cell.text, || Hit {
+        found.text(needle, HitKind::Tables, &cell.text, || SearchHit {
             place: place(),
             table: Some(info.name.clone()),
-            ..Hit::default()
+            ..SearchHit::default()
         });
         if cell.cut {
             cut(found, place(), cell);
@@ -92,7 +92,7 @@ fn look(search: &mut Search, info: &TableInfo, number: u64, cells: &[Cell]) {
     }
 }
 
-fn cut(found: &mut Found, place: String, cell: &Cell) {
+fn cut(found: &mut SearchSoFar, place: String, cell: &ShownCell) {
     found.skip(SkippedValue {
         place,
         len: cell.len,

@@ -5,7 +5,7 @@ use rusqlite::{Connection, params};
 use super::{Needle, Search};
 use crate::model::schema::STATE_SQL;
 use crate::pages::session::{Options, Session};
-use crate::pages::view::{Hit, SearchedRun};
+use crate::pages::view::{SearchHit, SearchedRun};
 use crate::read::sqlite::MemorySource;
 
 /// How many bytes of values a step reads.
@@ -58,7 +58,7 @@ fn search(session: &Session, text: &str) -> (SearchedRun, u32) {
 }
 
 fn hits(found: &SearchedRun) -> Vec<String> {
-    let line = |hit: &Hit| {
+    let line = |hit: &SearchHit| {
         let marked: String = {
             let (from, to) = (hit.range.0 as usize, hit.range.1 as usize);
             hit.text.chars().skip(from).take(to - from).collect()

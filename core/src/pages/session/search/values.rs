@@ -3,12 +3,12 @@
 use std::collections::VecDeque;
 
 use super::held::of_frame;
-use super::{Found, Needle, Scan, Search};
+use super::{Needle, NeedleScan, Search, SearchSoFar};
 use crate::model::ValueAt;
 use crate::model::source::SourceError;
-use crate::pages::session::values::Place;
+use crate::pages::session::values::ValuePlace;
 use crate::pages::session::{Session, ValueOf, shown};
-use crate::pages::view::{Hit, HitKind, SkippedValue, ValueFormat};
+use crate::pages::view::{HitKind, SearchHit, SkippedValue, ValueFormat};
 
 /// The number of bytes, and the number of values, after which a step ends.
 const STEP: u64 = 1 << 20;
@@ -26,18 +26,18 @@ pub(super) struct Job {
 }
 
 /// A value that was searched in part.
-pub(super) struct Reading {
-    at: Place,
+pub(super) struct PartlySearched {
+    at: ValuePlace,
     len: u64,
     read: u64,
-    text: Text,
+    text: SearchedValue,
 }
 
 /// The state of searching one value.
-struct Text {
-    place: Hit,
+struct SearchedValue {
+    place: SearchHit,
     kind: HitKind,
-    scan: Scan,
+    scan: NeedleScan,
     nth: u32,
     /// The first bytes of the value, collected until [`HEAD`] bytes are enough to decide whether the value is text.
     head: Vec<u8>,
@@ -95,8 +95,8 @@ pub(super) fn step(search: &mut Search, session: &Session) {
 
 /// Locates a value. If the value's row has the path of an attachment, the attachment is searched after the row's own
 /// value.
-fn begin(search: &mut Search, session: &Session, job: &Job) -> Option<Reading> {
-    let mut place = Hit::default();
+fn begin(search: &mut Search, session: &Session, job: &Job) -> Option<PartlySearched> {
+    let mut place = SearchHit::default();
     match &job.of {
         ValueOf::Binding(at) | ValueOf::Summary(at) => {
             let binding = session.run.bindings.get(*at as usize)?;
@@ -127,14 +127,14 @@ fn begin(search: &mut Search, session: &Session, job: &Job) -> Option<Reading> {
         ValueOf::File(path) => place.file = Some(path.clone()),
     }
     match session.locate(&job.of) {
-        Ok(at) => Some(Reading {
+        Ok(at) => Some(PartlySearched {
             len: at.len(),
             at,
             read: 0,
-            text: Text {
+            text: SearchedValue {
                 place,
                 kind: job.kind,
-                scan: Scan::default(),
+                scan: NeedleScan::default(),
                 nth: 0,
                 head: Vec::new(),
                 known: false,
@@ -150,10 +150,10 @@ fn begin(search: &mut Search, session: &Session, job: &Job) -> Option<Reading> {
 
 /// Searches the next part of a value. Returns whether a part of the value remains.
 fn read(
-    reading: &mut Reading,
+    reading: &mut PartlySearched,
     session: &Session,
     needle: &Needle,
-    found: &mut Found,
+    found: &mut SearchSoFar,
     left: u64,
 ) -> bool {
     let (begun, budget) = (reading.read, left.max(reading.read));
@@ -194,9 +194,9 @@ fn read(
     false
 }
 
-impl Text {
+impl SearchedValue {
     /// Searches a piece; returns `false` if the value is not text.
-    fn take(&mut self, piece: &[u8], needle: &Needle, found: &mut Found) -> bool {
+    fn take(&mut self, piece: &[u8], needle: &Needle, found: &mut SearchSoFar) -> bool {
         if self.known {
             self.scan(piece, false, needle, found);
             return true;
@@ -206,7 +206,7 @@ impl Text {
     }
 
     /// Searches the remaining bytes at the end of the value; returns `false` if the value is not text.
-    fn end(&mut self, needle: &Needle, found: &mut Found) -> bool {
+    fn end(&mut self, needle: &Needle, found: &mut SearchSoFar) -> bool {
         if !self.known && !self.settle(false, needle, found) {
             return false;
         }
@@ -214,7 +214,7 @@ impl Text {
         true
     }
 
-    fn settle(&mut self, cut: bool, needle: &Needle, found: &mut Found) -> bool {
+    fn settle(&mut self, cut: bool, needle: &Needle, found: &mut SearchSoFar) -> bool {
         self.known = true;
         let head = std::mem::take(&mut self.head);
         let sample = head.get(..HEAD.min(head.len())).unwrap_or_default();
@@ -226,8 +226,8 @@ impl Text {
         true
     }
 
-    fn scan(&mut self, piece: &[u8], last: bool, needle: &Needle, found: &mut Found) {
-        let Text {
+    fn scan(&mut self, piece: &[u8], last: bool, needle: &Needle, found: &mut SearchSoFar) {
+        let SearchedValue {
             scan,
             place,
             nth,
@@ -240,7 +240,7 @@ impl Text {
     }
 }
 
-fn unreadable(place: &Hit, len: u64, error: &SourceError) -> SkippedValue {
+fn unreadable(place: &SearchHit, len: u64, error: &SourceError) -> SkippedValue {
     SkippedValue {
         place: place.place.clone(),
         len,

@@ -3,8 +3,8 @@ use super::*;
 const DAY: i64 = 86_400_000;
 const NOW: i64 = 1_769_400_000_000;
 
-fn entry(name: &str, status: &str, days: i64) -> Entry {
-    Entry {
+fn entry(name: &str, status: &str, days: i64) -> RunsEntry {
+    RunsEntry {
         name: name.to_owned(),
         bytes: 10,
         files: 1,
@@ -15,11 +15,11 @@ fn entry(name: &str, status: &str, days: i64) -> Entry {
             last_sign: Some(Stamp::At(NOW - days * DAY)),
             ..RunSummary::default()
         }),
-        ..Entry::default()
+        ..RunsEntry::default()
     }
 }
 
-fn entries() -> Vec<Entry> {
+fn entries() -> Vec<RunsEntry> {
     let mut gate = entry("gate", "running", 9);
     gate.run.as_mut().unwrap().pending_gates = 1;
     let mut broken = entry("broken", "", 99);

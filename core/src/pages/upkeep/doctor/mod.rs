@@ -16,7 +16,7 @@ use crate::model::issue::Issue;
 
 /// The facts about a directory and its machine that the caller gathered for [`judge`].
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Facts {
+pub struct DoctorFacts {
     /// The `sqlite3` program.
     pub sqlite3: Tool,
     /// The `psql` program.
@@ -88,7 +88,7 @@ pub struct DatabaseFacts {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
-pub enum State {
+pub enum CheckResult {
     /// The checked item works as it should.
     Ok,
     /// The checked item works, with a risk or a cost.
@@ -100,12 +100,12 @@ pub enum State {
 /// One check and its result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct Check {
+pub struct DoctorCheck {
     /// The subject: `sqlite3`, `psql`, `sqlite`, `postgres`, `postgres-schema`, `postgres-role`,
     /// `postgres-orphans`, `git-env`, `git-runs`, `wal`, `journal`, `schema`, `unreadable`, `stores`.
     pub name: String,
     /// The result.
-    pub state: State,
+    pub state: CheckResult,
     /// The run or database that was checked, if the check is about one.
     pub about: Option<String>,
     /// The finding, in a sentence.
@@ -114,9 +114,9 @@ pub struct Check {
     pub next: String,
 }
 
-impl Check {
-    fn new(name: &'static str, state: State, found: impl Into<String>) -> Check {
-        Check {
+impl DoctorCheck {
+    fn new(name: &'static str, state: CheckResult, found: impl Into<String>) -> DoctorCheck {
+        DoctorCheck {
             name: name.to_owned(),
             state,
             about: None,
@@ -125,24 +125,24 @@ impl Check {
         }
     }
 
-    fn ok(name: &'static str, found: impl Into<String>) -> Check {
-        Check::new(name, State::Ok, found)
+    fn ok(name: &'static str, found: impl Into<String>) -> DoctorCheck {
+        DoctorCheck::new(name, CheckResult::Ok, found)
     }
 
-    fn warning(name: &'static str, found: impl Into<String>) -> Check {
-        Check::new(name, State::Warning, found)
+    fn warning(name: &'static str, found: impl Into<String>) -> DoctorCheck {
+        DoctorCheck::new(name, CheckResult::Warning, found)
     }
 
-    fn error(name: &'static str, found: impl Into<String>) -> Check {
-        Check::new(name, State::Error, found)
+    fn error(name: &'static str, found: impl Into<String>) -> DoctorCheck {
+        DoctorCheck::new(name, CheckResult::Error, found)
     }
 
-    fn about(mut self, what: &str) -> Check {
+    fn about(mut self, what: &str) -> DoctorCheck {
         self.about = Some(what.to_owned());
         self
     }
 
-    fn next(mut self, what: impl Into<String>) -> Check {
+    fn next(mut self, what: impl Into<String>) -> DoctorCheck {
         self.next = what.into();
         self
     }
@@ -153,11 +153,11 @@ impl Check {
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Checkup {
     /// All checks, in order of display.
-    pub checks: Vec<Check>,
+    pub checks: Vec<DoctorCheck>,
 }
 
 /// Returns the result of each check of the facts.
-pub fn judge(facts: &Facts) -> Checkup {
+pub fn judge(facts: &DoctorFacts) -> Checkup {
     let mut checks = tools::checks(facts);
     checks.extend(facts.server.iter().flat_map(server::checks));
     checks.extend(git(facts));
@@ -165,30 +165,30 @@ pub fn judge(facts: &Facts) -> Checkup {
     Checkup { checks }
 }
 
-fn git(facts: &Facts) -> Vec<Check> {
+fn git(facts: &DoctorFacts) -> Vec<DoctorCheck> {
     let Some(git) = facts.git else {
         return Vec::new();
     };
     let env = match (git.env_ignored, git.env_exists) {
-        (true, _) => Check::ok("git-env", "git ignores .prose/.env"),
-        (false, true) => Check::error(
+        (true, _) => DoctorCheck::ok("git-env", "git ignores .prose/.env"),
+        (false, true) => DoctorCheck::error(
             "git-env",
             "git does not ignore the existing .prose/.env: its contents may be committed",
         ),
-        (false, false) => Check::warning(
+        (false, false) => DoctorCheck::warning(
             "git-env",
             "git would not ignore the file .prose/.env if it existed",
         ),
     };
     let runs = match git.runs_ignored {
-        true => Check::ok("git-runs", "git ignores .prose/runs"),
-        false => Check::warning(
+        true => DoctorCheck::ok("git-runs", "git ignores .prose/runs"),
+        false => DoctorCheck::warning(
             "git-runs",
             "git does not ignore .prose/runs: values of runs, including secrets, may be committed",
         ),
     };
-    let add = |check: Check, line: &str| match check.state {
-        State::Ok => check,
+    let add = |check: DoctorCheck, line: &str| match check.state {
+        CheckResult::Ok => check,
         _ => check.next(format!(
             "add the line {line} to the .gitignore beside .prose"
         )),
@@ -200,7 +200,9 @@ fn git(facts: &Facts) -> Vec<Check> {
 mod tests {
     use super::*;
 
-    pub(in crate::pages::upkeep::doctor) fn said(checks: &[Check]) -> Vec<(&str, State)> {
+    pub(in crate::pages::upkeep::doctor) fn said(
+        checks: &[DoctorCheck],
+    ) -> Vec<(&str, CheckResult)> {
         checks
             .iter()
             .map(|check| (check.name.as_str(), check.state))
@@ -209,23 +211,23 @@ mod tests {
 
     #[test]
     fn a_secret_in_the_open_is_an_error_and_one_to_come_a_warning() {
-        use State::{Error, Ok, Warning};
+        use CheckResult::{Error, Ok, Warning};
         for (env_exists, env_ignored, runs_ignored, expected) in [
             (true, true, true, [Ok, Ok]),
             (true, false, false, [Error, Warning]),
             (false, false, true, [Warning, Ok]),
         ] {
-            let facts = Facts {
+            let facts = DoctorFacts {
                 git: Some(Git {
                     env_exists,
                     env_ignored,
                     runs_ignored,
                 }),
-                ..Facts::default()
+                ..DoctorFacts::default()
             };
-            let states: Vec<State> = git(&facts).iter().map(|check| check.state).collect();
+            let states: Vec<CheckResult> = git(&facts).iter().map(|check| check.state).collect();
             assert_eq!(states, expected);
         }
-        assert_eq!(git(&Facts::default()), []);
+        assert_eq!(git(&DoctorFacts::default()), []);
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Check;
+use super::DoctorCheck;
 
 /// The facts about a PostgreSQL server that the caller gathered for [`checks`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub struct ServerStatus {
     /// The server's address, without the password.
     pub address: String,
     /// The checks of the server.
-    pub checks: Vec<Check>,
+    pub checks: Vec<DoctorCheck>,
     /// Number of runs.
     pub runs: u64,
     /// The size of all tables and indexes of the schema in bytes.
@@ -95,28 +95,28 @@ pub struct Trusted {
 }
 
 /// Returns the result of each check of the facts about a server.
-pub fn checks(facts: &ServerFacts) -> Vec<Check> {
+pub fn checks(facts: &ServerFacts) -> Vec<DoctorCheck> {
     let address = &facts.address;
     if let Some(error) = &facts.error {
-        let check = Check::warning("postgres", error.as_str());
+        let check = DoctorCheck::warning("postgres", error.as_str());
         let usual = "start the server, or correct OPENPROSE_POSTGRES_URL";
         return vec![check.next(facts.next.as_deref().unwrap_or(usual))];
     }
     let of = format!("{address} is PostgreSQL {}", facts.version);
     let server = match (facts.too_old, facts.read_only) {
-        (true, _) => Check::error(
+        (true, _) => DoctorCheck::error(
             "postgres",
             format!("{of}; runs need PostgreSQL 15 or later"),
         )
         .next("use a newer server"),
-        (_, true) => Check::warning("postgres", format!("{of}, and is read-only"))
+        (_, true) => DoctorCheck::warning("postgres", format!("{of}, and is read-only"))
             .next("give the address of the primary server to record runs"),
-        _ if facts.in_the_open => Check::warning(
+        _ if facts.in_the_open => DoctorCheck::warning(
             "postgres",
             format!("{of}; values and the password are sent unencrypted"),
         )
         .next("add ?sslmode=verify-full to the address"),
-        _ => Check::ok("postgres", of),
+        _ => DoctorCheck::ok("postgres", of),
     };
     let mut checks = vec![server];
     if facts.too_old {
@@ -128,13 +128,13 @@ pub fn checks(facts: &ServerFacts) -> Vec<Check> {
         checks.push(match rows {
             Some(rows) => {
                 let found = format!("{rows} rows of {table} have no run or execution");
-                Check::warning("postgres-orphans", found).next(
+                DoctorCheck::warning("postgres-orphans", found).next(
                     "remove runs with `prosescope clean`, which removes all their rows; other tools may leave rows behind",
                 )
             }
             None => {
                 let found = format!("counting rows of {table} without a run took too long");
-                Check::warning("postgres-orphans", found)
+                DoctorCheck::warning("postgres-orphans", found)
                     .next("count the rows with `prosescope postgres status`, which has no time limit")
             }
         });
@@ -142,12 +142,12 @@ pub fn checks(facts: &ServerFacts) -> Vec<Check> {
     checks
 }
 
-fn schema(facts: &ServerFacts) -> Check {
+fn schema(facts: &ServerFacts) -> DoctorCheck {
     let next = "complete the schema with `prosescope postgres setup --apply`";
     match facts.schema {
-        None => Check::warning("postgres-schema", "there is no schema of runs yet")
+        None => DoctorCheck::warning("postgres-schema", "there is no schema of runs yet")
             .next("make the schema with `prosescope postgres setup --apply` or `prosescope init --state postgres`"),
-        Some(version) if !facts.missing.is_empty() => Check::error(
+        Some(version) if !facts.missing.is_empty() => DoctorCheck::error(
             "postgres-schema",
             format!(
                 "the schema openprose, version {version}, lacks {}",
@@ -160,31 +160,31 @@ fn schema(facts: &ServerFacts) -> Check {
                 "the schema openprose has version {version}; this program needs version {}",
                 facts.wanted
             );
-            Check::warning("postgres-schema", found).next(next)
+            DoctorCheck::warning("postgres-schema", found).next(next)
         }
-        Some(version) => Check::ok(
+        Some(version) => DoctorCheck::ok(
             "postgres-schema",
             format!("the schema openprose is whole, version {version}"),
         ),
     }
 }
 
-fn role(facts: &ServerFacts) -> Check {
+fn role(facts: &ServerFacts) -> DoctorCheck {
     let role = &facts.role;
     if facts.superuser {
-        return Check::warning(
+        return DoctorCheck::warning(
             "postgres-role",
             format!("{role} may do anything on the server, and subagents see its address"),
         )
         .next("connect as a role that is limited to the schema openprose: `prosescope postgres setup` prints the statements that make one");
     }
     if facts.schema.is_some() && !facts.writes {
-        return Check::warning("postgres-role", format!("{role} may not write the tables"))
+        return DoctorCheck::warning("postgres-role", format!("{role} may not write the tables"))
             .next("let the owner of the tables grant the rights: `prosescope postgres setup` prints the statements");
     }
     match facts.public.is_empty() {
-        true => Check::ok("postgres-role", format!("{role} is limited to the schema openprose")),
-        false => Check::warning(
+        true => DoctorCheck::ok("postgres-role", format!("{role} is limited to the schema openprose")),
+        false => DoctorCheck::warning(
             "postgres-role",
             format!(
                 "{role} can also {}: PUBLIC has those rights",
@@ -197,7 +197,7 @@ fn role(facts: &ServerFacts) -> Check {
 
 #[cfg(test)]
 mod tests {
-    use super::super::State;
+    use super::super::CheckResult;
     use super::*;
 
     #[test]
@@ -209,10 +209,10 @@ mod tests {
             writes: true,
             ..ServerFacts::default()
         };
-        let states = |facts: &ServerFacts| -> Vec<State> {
+        let states = |facts: &ServerFacts| -> Vec<CheckResult> {
             checks(facts).iter().map(|check| check.state).collect()
         };
-        use State::{Error, Ok, Warning};
+        use CheckResult::{Error, Ok, Warning};
         assert_eq!(states(&whole), [Ok, Ok, Ok]);
         for (facts, expected) in [
             (

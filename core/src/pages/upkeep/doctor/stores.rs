@@ -1,10 +1,10 @@
-use super::{Check, DatabaseFacts, Facts, State, StoreFacts};
+use super::{CheckResult, DatabaseFacts, DoctorCheck, DoctorFacts, StoreFacts};
 use crate::model::issue::Severity;
 use crate::model::text::counted;
 use crate::pages::check::rule;
 
 /// Returns one check for each fault of each store, and a last check that summarizes all stores.
-pub(super) fn checks(facts: &Facts) -> Vec<Check> {
+pub(super) fn checks(facts: &DoctorFacts) -> Vec<DoctorCheck> {
     let mut checks = Vec::new();
     for store in &facts.stores {
         checks.extend(of(store).into_iter().map(|check| check.about(&store.name)));
@@ -13,11 +13,11 @@ pub(super) fn checks(facts: &Facts) -> Vec<Check> {
     checks
 }
 
-fn of(store: &StoreFacts) -> Vec<Check> {
+fn of(store: &StoreFacts) -> Vec<DoctorCheck> {
     let mut checks = Vec::new();
     if let Some(error) = &store.error {
         checks.push(
-            Check::error("unreadable", error).next(
+            DoctorCheck::error("unreadable", error).next(
                 "write a repaired copy of what can be read with `prosescope check RUN --fix`",
             ),
         );
@@ -30,21 +30,21 @@ fn of(store: &StoreFacts) -> Vec<Check> {
 }
 
 /// Checks the files that a writer left beside the database, such as `-wal`.
-fn beside(db: &DatabaseFacts, ended: bool) -> Vec<Check> {
+fn beside(db: &DatabaseFacts, ended: bool) -> Vec<DoctorCheck> {
     let mut checks = Vec::new();
     // A -wal that contains only its header of 32 bytes has no rows.
     let wal = db.wal.filter(|len| *len > 32);
     if let Some(len) = wal {
         if ended {
             checks.push(
-                Check::warning("wal", format!("the run has ended, but {len} bytes are still in the `-wal` file: a copy of the database alone misses rows"),
+                DoctorCheck::warning("wal", format!("the run has ended, but {len} bytes are still in the `-wal` file: a copy of the database alone misses rows"),
                 )
                 .next("run `sqlite3 state.db 'PRAGMA wal_checkpoint(TRUNCATE)'`, or copy the `-wal` file too"),
             );
         }
         if !db.shm {
             checks.push(
-                Check::warning("wal", "there is a `-wal` file, but no `-shm` file: the writer was killed, or the files were copied",
+                DoctorCheck::warning("wal", "there is a `-wal` file, but no `-shm` file: the writer was killed, or the files were copied",
                 )
                 .next("keep the database and the `-wal` file together, so that nothing is lost; the next writer takes the rows over"),
             );
@@ -52,7 +52,7 @@ fn beside(db: &DatabaseFacts, ended: bool) -> Vec<Check> {
     }
     if wal.is_none() && db.wal_mode && db.shm && ended {
         checks.push(
-            Check::warning(
+            DoctorCheck::warning(
                 "wal",
                 "the database is in WAL mode and has a `-shm` file, but no `-wal` file",
             )
@@ -61,7 +61,7 @@ fn beside(db: &DatabaseFacts, ended: bool) -> Vec<Check> {
     }
     if db.journal.is_some_and(|len| len > 0) {
         checks.push(
-            Check::warning("journal", "there is a rollback journal: a writer is in the middle of a change, or was stopped during a change",
+            DoctorCheck::warning("journal", "there is a rollback journal: a writer is in the middle of a change, or was stopped during a change",
             )
             .next("keep the `-journal` file with the database: from this file, the next writer undoes the change"),
         );
@@ -70,7 +70,7 @@ fn beside(db: &DatabaseFacts, ended: bool) -> Vec<Check> {
 }
 
 /// Reports the worst issue that decoding found about the database file and its tables.
-fn schema(store: &StoreFacts) -> Option<Check> {
+fn schema(store: &StoreFacts) -> Option<DoctorCheck> {
     let about_the_file = |name: &str| {
         let area = rule(name).map(|rule| &*rule.area);
         matches!(area, Some("Databases" | "Schema"))
@@ -83,8 +83,8 @@ fn schema(store: &StoreFacts) -> Option<Check> {
     worst.sort_by_key(|issue| std::cmp::Reverse(issue.severity));
     let first = worst.first()?;
     let state = match first.severity {
-        Severity::Error => State::Error,
-        _ => State::Warning,
+        Severity::Error => CheckResult::Error,
+        _ => CheckResult::Warning,
     };
     let more = match worst.len() {
         1 => String::new(),
@@ -92,13 +92,13 @@ fn schema(store: &StoreFacts) -> Option<Check> {
     };
     let found = format!("{}: {}{more}", first.rule, first.message);
     Some(
-        Check::new("schema", state, found).next(
+        DoctorCheck::new("schema", state, found).next(
             "list all issues with `prosescope check RUN`, or write a repaired copy with `prosescope check RUN --fix`",
         ),
     )
 }
 
-fn summary(facts: &Facts, troubles: usize) -> Check {
+fn summary(facts: &DoctorFacts, troubles: usize) -> DoctorCheck {
     let databases: Vec<&DatabaseFacts> = facts
         .stores
         .iter()
@@ -119,7 +119,7 @@ fn summary(facts: &Facts, troubles: usize) -> Check {
     if troubles == 0 && !facts.stores.is_empty() {
         parts.push("no fault found".to_owned());
     }
-    let check = Check::ok("stores", parts.join(", "));
+    let check = DoctorCheck::ok("stores", parts.join(", "));
     match wal {
         0 => check,
         _ => check.next("keep a database in WAL mode on a local disk: on a network or container folder, several writers corrupt it silently"),
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn each_hazard_is_said_and_a_sound_store_is_not() {
-        use State::Warning;
+        use CheckResult::Warning;
         let plain = DatabaseFacts::default();
         let wal = |len, shm| DatabaseFacts {
             wal_mode: true,
@@ -186,7 +186,7 @@ mod tests {
             ..StoreFacts::default()
         };
         let check = schema(&store).unwrap();
-        assert_eq!(check.state, State::Error);
+        assert_eq!(check.state, CheckResult::Error);
         assert_eq!(
             check.found,
             "database-damaged: page 3 is not what it should be; and 1 more"
@@ -197,9 +197,9 @@ mod tests {
 
     #[test]
     fn what_is_right_is_one_line() {
-        let facts = Facts {
+        let facts = DoctorFacts {
             stores: vec![store(DatabaseFacts::default(), true), StoreFacts::default()],
-            ..Facts::default()
+            ..DoctorFacts::default()
         };
         let checks = checks(&facts);
         assert_eq!(checks.len(), 1);

@@ -1,10 +1,10 @@
-use super::{Check, Facts, Tool};
+use super::{DoctorCheck, DoctorFacts, Tool};
 use crate::model::text::counted;
 
 /// The first SQLite version without the WAL-reset bug (errata R2).
 const WAL_SOUND: [u32; 3] = [3, 51, 3];
 
-pub(super) fn checks(facts: &Facts) -> Vec<Check> {
+pub(super) fn checks(facts: &DoctorFacts) -> Vec<DoctorCheck> {
     let wal = facts
         .stores
         .iter()
@@ -14,7 +14,7 @@ pub(super) fn checks(facts: &Facts) -> Vec<Check> {
     let mut checks = vec![sqlite3(facts, wal), library(facts, wal), psql(facts)];
     if facts.postgres_url && facts.server.is_none() {
         checks.push(
-            Check::warning("postgres-role", "a role limited to the schema openprose can still connect, make temporary tables and use the schema public: PUBLIC has those rights",
+            DoctorCheck::warning("postgres-role", "a role limited to the schema openprose can still connect, make temporary tables and use the schema public: PUBLIC has those rights",
             )
             .next("if the database is used only for runs, revoke the rights from PUBLIC and grant CONNECT to the role; revoking from the role changes nothing"),
         );
@@ -22,10 +22,10 @@ pub(super) fn checks(facts: &Facts) -> Vec<Check> {
     checks
 }
 
-fn sqlite3(facts: &Facts, wal: usize) -> Check {
+fn sqlite3(facts: &DoctorFacts, wal: usize) -> DoctorCheck {
     let says = match &facts.sqlite3 {
         Tool::Missing => {
-            return Check::warning(
+            return DoctorCheck::warning(
                 "sqlite3",
                 "sqlite3 is not in PATH: models that follow sqlite.md exactly fall back to files",
             )
@@ -33,27 +33,27 @@ fn sqlite3(facts: &Facts, wal: usize) -> Check {
         }
         Tool::Fails(why) => {
             let found = format!("sqlite3 is in PATH and does not start: {why}");
-            return Check::warning("sqlite3", found).next("install it again");
+            return DoctorCheck::warning("sqlite3", found).next("install it again");
         }
         Tool::Says(says) => says,
     };
     let version = first_version(says);
     let found = format!("sqlite3 {}", shown(says));
     match reset_bug(version) {
-        Some(true) if wal > 0 => Check::warning("sqlite3", format!("{found} may corrupt a database in WAL mode, and {} in WAL mode", are(wal)),
+        Some(true) if wal > 0 => DoctorCheck::warning("sqlite3", format!("{found} may corrupt a database in WAL mode, and {} in WAL mode", are(wal)),
         )
         .next("use 3.51.3 or newer, or end WAL mode with `PRAGMA journal_mode = DELETE` while no process writes"),
-        Some(true) => Check::ok("sqlite3", format!("{found}, which may corrupt databases in WAL mode, as every version before 3.51.3 may; no database here is in WAL mode"),
+        Some(true) => DoctorCheck::ok("sqlite3", format!("{found}, which may corrupt databases in WAL mode, as every version before 3.51.3 may; no database here is in WAL mode"),
         ),
-        _ => Check::ok("sqlite3", found),
+        _ => DoctorCheck::ok("sqlite3", found),
     }
 }
 
 /// Checks the SQLite that is built into `prosescope`, which reads and writes databases as `sqlite3` does.
-fn library(facts: &Facts, wal: usize) -> Check {
+fn library(facts: &DoctorFacts, wal: usize) -> DoctorCheck {
     let found = format!("prosescope brings SQLite {}", facts.library);
     match reset_bug(first_version(&facts.library)) {
-        Some(true) if wal > 0 => Check::warning(
+        Some(true) if wal > 0 => DoctorCheck::warning(
             "sqlite",
             format!(
                 "{found}, which may corrupt a database in WAL mode, and {} in WAL mode",
@@ -61,29 +61,29 @@ fn library(facts: &Facts, wal: usize) -> Check {
             ),
         )
         .next("end WAL mode with `PRAGMA journal_mode = DELETE` while no process writes"),
-        Some(true) => Check::ok(
+        Some(true) => DoctorCheck::ok(
             "sqlite",
             format!(
                 "{found}; databases that prosescope makes have a rollback journal, which the WAL-reset bug does not affect"
             ),
         ),
-        _ => Check::ok("sqlite", found),
+        _ => DoctorCheck::ok("sqlite", found),
     }
 }
 
-fn psql(facts: &Facts) -> Check {
+fn psql(facts: &DoctorFacts) -> DoctorCheck {
     match &facts.psql {
-        Tool::Says(says) => Check::ok("psql", format!("psql {}", shown(says))),
+        Tool::Says(says) => DoctorCheck::ok("psql", format!("psql {}", shown(says))),
         Tool::Fails(why) => {
             let found = format!("psql is in PATH and does not start: {why}");
-            Check::warning("psql", found).next("install it again")
+            DoctorCheck::warning("psql", found).next("install it again")
         }
-        Tool::Missing if facts.postgres_url => Check::warning(
+        Tool::Missing if facts.postgres_url => DoctorCheck::warning(
             "psql",
             "psql is not in PATH, although OPENPROSE_POSTGRES_URL is set",
         )
         .next("install `psql`, the command line client of PostgreSQL"),
-        Tool::Missing => Check::ok(
+        Tool::Missing => DoctorCheck::ok(
             "psql",
             "psql is not in PATH; only runs in PostgreSQL need it",
         ),
@@ -121,11 +121,11 @@ fn shown(says: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{DatabaseFacts, State, StoreFacts};
+    use super::super::{CheckResult, DatabaseFacts, StoreFacts};
     use super::*;
 
-    fn facts(sqlite3: &str, wal_mode: bool) -> Facts {
-        Facts {
+    fn facts(sqlite3: &str, wal_mode: bool) -> DoctorFacts {
+        DoctorFacts {
             sqlite3: Tool::Says(sqlite3.to_owned()),
             library: "3.53.0".to_owned(),
             stores: vec![StoreFacts {
@@ -135,7 +135,7 @@ mod tests {
                 }),
                 ..StoreFacts::default()
             }],
-            ..Facts::default()
+            ..DoctorFacts::default()
         }
     }
 
@@ -145,14 +145,14 @@ mod tests {
             (
                 "3.40.1 2022-12-28 14:03:47 df5c253c0b3dd24916e4ec7cf77d3db5294cc9fd45ae7b9c5e82ad8197f38a24",
                 true,
-                State::Warning,
+                CheckResult::Warning,
             ),
-            ("3.40.1 2022-12-28", false, State::Ok),
-            ("3.51.2", true, State::Warning),
-            ("3.51.3", true, State::Ok),
-            ("3.52", true, State::Ok),
-            ("4.0.0", true, State::Ok),
-            ("unknown", true, State::Ok),
+            ("3.40.1 2022-12-28", false, CheckResult::Ok),
+            ("3.51.2", true, CheckResult::Warning),
+            ("3.51.3", true, CheckResult::Ok),
+            ("3.52", true, CheckResult::Ok),
+            ("4.0.0", true, CheckResult::Ok),
+            ("unknown", true, CheckResult::Ok),
         ] {
             let check = sqlite3(&facts(version, wal), usize::from(wal));
             assert_eq!(check.state, expected, "{version}: {}", check.found);
@@ -162,10 +162,11 @@ mod tests {
 
     #[test]
     fn what_is_missing_matters_where_it_is_needed() {
-        let mut facts = Facts::default();
-        let states =
-            |facts: &Facts| -> Vec<State> { checks(facts).iter().map(|c| c.state).collect() };
-        use State::{Ok, Warning};
+        let mut facts = DoctorFacts::default();
+        let states = |facts: &DoctorFacts| -> Vec<CheckResult> {
+            checks(facts).iter().map(|c| c.state).collect()
+        };
+        use CheckResult::{Ok, Warning};
         assert_eq!(states(&facts), [Warning, Ok, Ok]);
         facts.postgres_url = true;
         assert_eq!(states(&facts), [Warning, Ok, Warning, Warning]);

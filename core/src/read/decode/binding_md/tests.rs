@@ -1,6 +1,6 @@
 use super::*;
 
-fn head(file: &str, stem: &str) -> Head {
+fn head(file: &str, stem: &str) -> BindingHeader {
     parse(file.as_bytes(), true, stem).expect("a whole file is enough")
 }
 

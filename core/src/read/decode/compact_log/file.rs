@@ -56,7 +56,7 @@ pub fn parse(text: &str) -> (CompactLog, Vec<Issue>) {
     let (sealed, body) = body(matter.map_or(text, |(_, rest)| rest));
     let skipped = text.len().saturating_sub(body.len());
     let before = text.get(..skipped).unwrap_or_default();
-    let mut reader = Reader {
+    let mut reader = LogReader {
         log: CompactLog {
             sealed,
             ..CompactLog::default()
@@ -142,7 +142,7 @@ fn title(line: &str) -> Option<&str> {
         .then(|| rest.trim_start())
 }
 
-struct Reader {
+struct LogReader {
     log: CompactLog,
     issues: Vec<Issue>,
     /// The statement number of the last `[Position]` line of OpenProse's older narration.
@@ -154,7 +154,7 @@ struct Reader {
     cut: bool,
 }
 
-impl Reader {
+impl LogReader {
     /// Reads a line of the header; returns `false` if the line does not belong to the header.
     fn header(&mut self, text: &str) -> bool {
         if let Some(title) = title(text) {

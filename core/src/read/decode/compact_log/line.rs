@@ -9,7 +9,7 @@ use crate::model::{GateStatus, LogEvent, LogLine, RunStatus, Status, Text};
 const SEVERAL: &str = " | ";
 
 /// An event, and the note after it.
-type Event<'t> = (LogEvent, Option<&'t str>);
+type NotedEvent<'t> = (LogEvent, Option<&'t str>);
 
 /// The content of a line, before its position in the log is known.
 pub(super) struct ParsedLine<'t> {
@@ -69,7 +69,7 @@ impl<'t> ParsedLine<'t> {
 }
 
 /// A kind of line: an example, its parser, and the condition under which the kind applies.
-type Kind = (&'static str, fn(&str) -> Option<Event<'_>>, When);
+type LineKind = (&'static str, fn(&str) -> Option<NotedEvent<'_>>, When);
 
 /// The condition under which a line without a statement number counts as a line of a kind.
 #[derive(Clone, Copy, PartialEq)]
@@ -89,7 +89,7 @@ use When::{Always, Framed, Held, Named, Numbered};
 
 /// The kinds of text after an arrow. The first kind that matches a line is used. If no kind matches, the line is a
 /// statement's text or a remark.
-const KINDS: &[Kind] = &[
+const KINDS: &[LineKind] = &[
     ("7→ if(false) skip", condition, Held),
     ("5→ #1 done", leave, Framed),
     ("3→ ∥start a,b", fork, Always),
@@ -226,7 +226,7 @@ fn frame(text: &str) -> (Option<i64>, &str) {
 }
 
 /// Reads the end of a frame: `#1 done`, `#1 failed (timeout)`. (`#1 ✓` is an anonymous statement of the frame.)
-fn leave(text: &str) -> Option<Event<'_>> {
+fn leave(text: &str) -> Option<NotedEvent<'_>> {
     let completed = |word: &str| listed::status(word) == Some(Status::Completed);
     let (status, note) = match marked(text) {
         Some((left, status, note)) if completed(left) => (status, note),
@@ -250,7 +250,7 @@ fn parallel(text: &str) -> Option<(String, &str)> {
 }
 
 /// Reads the start of a parallel block: `∥start a,b`, `∥start [a, b] (first)`.
-fn fork(text: &str) -> Option<Event<'_>> {
+fn fork(text: &str) -> Option<NotedEvent<'_>> {
     let (word, rest) = parallel(text)?;
     if listed::status(&word) != Some(Status::Started) && word != "begin" {
         return None;
@@ -263,7 +263,7 @@ fn fork(text: &str) -> Option<Event<'_>> {
 }
 
 /// Reads the end of a parallel block: `∥done`, `∥done ✗`, `∥failed no quorum`.
-fn join(text: &str) -> Option<Event<'_>> {
+fn join(text: &str) -> Option<NotedEvent<'_>> {
     let (word, rest) = parallel(text)?;
     let failed = || marked(rest).is_some_and(|(_, status, _)| status == Status::Failed);
     let status = match listed::status(&word) {
@@ -278,7 +278,7 @@ fn join(text: &str) -> Option<Event<'_>> {
 }
 
 /// Reads a retry of the numbered statement: `retry:2/3`, `retrying 2 of 3`.
-fn retry(text: &str) -> Option<Event<'_>> {
+fn retry(text: &str) -> Option<NotedEvent<'_>> {
     let rest = begins(text, &["retrying", "retry"])?;
     let (attempt, max, note) = fraction(rest.strip_prefix([':', ' '])?.trim_start())?;
     let (text, attempt) = (Text::default(), Some(attempt));
@@ -286,7 +286,7 @@ fn retry(text: &str) -> Option<Event<'_>> {
 }
 
 /// Reads a retry of a named statement: `research retry:2/3`. A sentence that mentions a retry is not an event.
-fn retry_of(text: &str) -> Option<Event<'_>> {
+fn retry_of(text: &str) -> Option<NotedEvent<'_>> {
     let (name, rest) = text.split_once([' ', '\t'])?;
     let (mut event, note) = retry(rest.trim_start())?;
     if let LogEvent::Retry { text, .. } = &mut event {
@@ -296,21 +296,21 @@ fn retry_of(text: &str) -> Option<Event<'_>> {
 }
 
 /// Reads a round of a loop: `loop:2/5`, `loop:2/5 exit(**done**)`.
-fn round(text: &str) -> Option<Event<'_>> {
+fn round(text: &str) -> Option<NotedEvent<'_>> {
     let counted = begins(text, words::LOOP)?.strip_prefix(':')?;
     let (n, max, rest) = fraction(counted.trim_start())?;
     Some(passed(Some(n), max, rest))
 }
 
 /// Reads the end of a loop without a round number: `loop exit(…)`, `loop ✓`.
-fn left_loop(text: &str) -> Option<Event<'_>> {
+fn left_loop(text: &str) -> Option<NotedEvent<'_>> {
     let rest = begins(text, words::LOOP).filter(|rest| rest.starts_with([' ', ':']))?;
     let (event, note) = passed(None, None, rest.trim_start_matches(':').trim_start());
     matches!(event, LogEvent::Round { exit: true, .. }).then_some((event, note))
 }
 
 /// Returns the event of a round. `rest`, the text after the round's number, determines whether the round or loop ended.
-fn passed(n: Option<u32>, max: Option<u32>, rest: &str) -> Event<'_> {
+fn passed(n: Option<u32>, max: Option<u32>, rest: &str) -> NotedEvent<'_> {
     let (word, after) = lead(rest);
     let exit = ["exit", "exited", "break"].contains(&&*word.to_ascii_lowercase());
     let completed =
@@ -355,7 +355,7 @@ fn noted(text: &str) -> (&str, Option<&str>) {
 }
 
 /// Reads the start of a frame: `block:implement#1 TASK-001`.
-fn block(text: &str) -> Option<Event<'_>> {
+fn block(text: &str) -> Option<NotedEvent<'_>> {
     let rest = keyed(text, words::BLOCK)?;
     let end = rest
         .find(|c: char| c.is_whitespace() || c == '#' || c == '(')
@@ -379,7 +379,7 @@ fn block(text: &str) -> Option<Event<'_>> {
 }
 
 /// Reads a gate: `gate:fast_tests ✓ approved`, `gate:"fast tests" pending`.
-fn gate(text: &str) -> Option<Event<'_>> {
+fn gate(text: &str) -> Option<NotedEvent<'_>> {
     let rest = keyed(text, words::GATE)?;
     let quoted = rest.strip_prefix('"').and_then(|r| r.split_once('"'));
     let (name, rest) = quoted.unwrap_or_else(|| {
@@ -392,7 +392,7 @@ fn gate(text: &str) -> Option<Event<'_>> {
 }
 
 /// Reads a gate without an id: `gate ✓ (72/72 tests pass)`, `gate **all tests pass** ✗`.
-fn unnamed_gate(text: &str) -> Option<Event<'_>> {
+fn unnamed_gate(text: &str) -> Option<NotedEvent<'_>> {
     let rest = begins(text, words::GATE).filter(|rest| rest.starts_with([' ', '\t']))?;
     let (left, ..) = marked(rest).or_else(|| worded(rest))?;
     let left = left.trim();
@@ -424,7 +424,7 @@ fn decision(text: &str) -> (GateStatus, &str) {
 
 /// Reads a marked statement after a tag, such as `[input] question ✓`, without the tag. A name of several words needs
 /// the mark at the end of the line: elsewhere the mark may be part of a sentence.
-fn tagged(text: &str) -> Option<Event<'_>> {
+fn tagged(text: &str) -> Option<NotedEvent<'_>> {
     let (_, rest) = text.strip_prefix('[')?.split_once(']')?;
     let (name, status, note) = marked(rest).filter(|(name, ..)| !name.is_empty())?;
     let is_name = !name.contains([' ', '\t']) || note.is_none_or(str::is_empty);
@@ -432,13 +432,13 @@ fn tagged(text: &str) -> Option<Event<'_>> {
 }
 
 /// Reads a remark: `[outage] …`.
-fn bracketed(text: &str) -> Option<Event<'_>> {
+fn bracketed(text: &str) -> Option<NotedEvent<'_>> {
     text.strip_prefix('[')?.split_once(']')?;
     Some((LogEvent::Note, Some(text)))
 }
 
 /// Reads a remark with a key, even if it ends in a status word: `exit_condition: every item is done`.
-fn remark(text: &str) -> Option<Event<'_>> {
+fn remark(text: &str) -> Option<NotedEvent<'_>> {
     let (key, _) = text.split_once(':')?;
     let key = key.trim().to_ascii_lowercase().replace([' ', '-'], "_");
     words::REMARKS
@@ -448,7 +448,7 @@ fn remark(text: &str) -> Option<Event<'_>> {
 
 /// Reads whether a condition held: `if(false) skip`, `if: false (n is 4)`, `else not executed`, `if (x) -> true`. The
 /// event is a statement with the condition as its text and the reason as its note.
-fn condition(text: &str) -> Option<Event<'_>> {
+fn condition(text: &str) -> Option<NotedEvent<'_>> {
     let word = words::CONDITIONS.iter().find(|word| {
         text.strip_prefix(**word)
             .is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
@@ -515,7 +515,7 @@ fn closing(text: &str) -> Option<usize> {
     None
 }
 
-fn statement(text: &str) -> Option<Event<'_>> {
+fn statement(text: &str) -> Option<NotedEvent<'_>> {
     let found = marked(text).or_else(|| written(text));
     let (left, status, note) = found.or_else(|| worded(text))?;
     Some((LogEvent::statement(left, Some(status)), note))
@@ -705,7 +705,7 @@ mod tests {
         for (at, (example, ..)) in KINDS.iter().enumerate() {
             let (_, _, rest) = numbered(example).unwrap();
             let (frame, rest) = frame(rest);
-            let reads = |(_, read, when): &Kind| {
+            let reads = |(_, read, when): &LineKind| {
                 (*when != Framed || frame.is_some()) && read(rest).is_some()
             };
             assert_eq!(KINDS.iter().position(reads), Some(at), "{example}");

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::tree::Tree;
+use super::tree::RunTree;
 use crate::model::issue::Issue;
 use crate::model::source::{FileEntry, Source};
 use crate::model::{Agent, AgentScope, ValueAt};
@@ -16,7 +16,12 @@ const MOST_SEGMENTS: usize = 20_000;
 
 /// Reads the agents in `dir`, a path inside the tree that ends in `/`. `store` is the path of `dir` that users see; the
 /// store of each agent is that path plus the agent's name.
-pub(super) fn read(tree: &mut Tree<'_>, dir: &str, scope: &AgentScope, store: &str) -> Vec<Agent> {
+pub(super) fn read(
+    tree: &mut RunTree<'_>,
+    dir: &str,
+    scope: &AgentScope,
+    store: &str,
+) -> Vec<Agent> {
     let mut by_name: BTreeMap<&str, Vec<(&str, &FileEntry)>> = BTreeMap::new();
     for place in tree.under(dir) {
         let Some(file) = tree.at(place) else { continue };
@@ -54,7 +59,7 @@ pub(super) fn segment_files<'s>(
 }
 
 fn agent(
-    tree: &mut Tree<'_>,
+    tree: &mut RunTree<'_>,
     name: &str,
     files: &[(&str, &FileEntry)],
     scope: &AgentScope,

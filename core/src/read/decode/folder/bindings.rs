@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 
 use super::compare::relative;
-use super::tree::Tree;
+use super::tree::RunTree;
 use crate::model::issue::Issue;
 use crate::model::source::FileEntry;
 use crate::model::text::short;
 use crate::model::{Binding, BindingKind, IndexedBinding, Run, Text, ValueAt};
-use crate::read::decode::binding_md::{self, FIRST_PART, Head, LONGEST_HEADER};
+use crate::read::decode::binding_md::{self, BindingHeader, FIRST_PART, LONGEST_HEADER};
 
 /// Maximum number of files read as bindings. Further files appear only in the list of files.
 const MOST_BINDINGS: usize = 100_000;
 
 /// Reads all bindings, in the order of the state file's index if there is one, otherwise by path.
-pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
+pub(super) fn read(tree: &mut RunTree<'_>, run: &mut Run) {
     let places = tree.under("bindings/");
     if places.len() > MOST_BINDINGS {
         let message = format!(
@@ -65,7 +65,7 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
 
 /// Adds an issue for a heading that differs from the file's name (docs/reference/formats.md). There is no issue if only
 /// case or punctuation differs, or if the state file's index lists the file under that heading.
-fn headed(tree: &mut Tree<'_>, run: &Run, path: &str, heading: &str) {
+fn headed(tree: &mut RunTree<'_>, run: &Run, path: &str, heading: &str) {
     let plain = |text: &str| -> String {
         let letters = text.chars().filter(|c| c.is_alphanumeric());
         letters.flat_map(char::to_lowercase).collect()
@@ -95,7 +95,7 @@ fn headed(tree: &mut Tree<'_>, run: &Run, path: &str, heading: &str) {
 /// Reads the head of one binding file. Returns the binding and the file's heading. `name` is the file's path below
 /// `bindings/`.
 pub(super) fn read_one(
-    tree: &mut Tree<'_>,
+    tree: &mut RunTree<'_>,
     file: &FileEntry,
     name: &str,
 ) -> (Binding, Option<Text>) {
@@ -118,7 +118,13 @@ pub(super) fn read_one(
 ///
 /// `path` is the file's path inside the run, `full` its path inside the source, and `stem` its path below `bindings/`
 /// without `.md`. `len` is the file's length in bytes.
-fn of_head(path: &str, full: &str, stem: &str, head: Head, len: u64) -> (Binding, Option<Issue>) {
+fn of_head(
+    path: &str,
+    full: &str,
+    stem: &str,
+    head: BindingHeader,
+    len: u64,
+) -> (Binding, Option<Issue>) {
     let (name, execution_id, issue) = scope(path, stem, &head);
     let binding = Binding {
         name,
@@ -143,7 +149,7 @@ fn of_head(path: &str, full: &str, stem: &str, head: Head, len: u64) -> (Binding
 
 /// Builds a binding from its path inside the run folder (`bindings/result__43.md`, `imports/r--x/bindings/a.md`) and
 /// the head of its file, as [`super::decode`] does. Used by a writer that reads the heads itself.
-pub fn binding_of(path: &str, head: Head, len: u64) -> Binding {
+pub fn binding_of(path: &str, head: BindingHeader, len: u64) -> Binding {
     let below = path
         .split_once("bindings/")
         .map_or(path, |(_, below)| below);
@@ -151,7 +157,7 @@ pub fn binding_of(path: &str, head: Head, len: u64) -> Binding {
     of_head(path, path, stem, head, len).0
 }
 
-fn head(tree: &mut Tree<'_>, file: &FileEntry, stem: &str) -> Option<Head> {
+fn head(tree: &mut RunTree<'_>, file: &FileEntry, stem: &str) -> Option<BindingHeader> {
     head_of(stem, file.len, |most| tree.head(file, most))
 }
 
@@ -161,7 +167,7 @@ pub fn head_of(
     stem: &str,
     len: u64,
     mut first: impl FnMut(usize) -> Option<Vec<u8>>,
-) -> Option<Head> {
+) -> Option<BindingHeader> {
     let base = stem.rsplit('/').next().unwrap_or(stem);
     let mut most = FIRST_PART;
     loop {
@@ -176,7 +182,7 @@ pub fn head_of(
 
 /// Returns a binding's name and frame, and an issue if the file's name and header contradict each other. `result__43`
 /// is `result` of frame 43 if the header has the same frame or none (errata F1, B11).
-fn scope(path: &str, stem: &str, head: &Head) -> (Text, Option<i64>, Option<Issue>) {
+fn scope(path: &str, stem: &str, head: &BindingHeader) -> (Text, Option<i64>, Option<Issue>) {
     let by_name = scoped(stem);
     let Some((base, by_name)) = by_name else {
         let issue = head.execution_id.map(|id| {
@@ -232,7 +238,7 @@ pub fn in_order_of_index(found: &mut [(String, Binding)], index: &[IndexedBindin
 }
 
 /// Adds an issue for two files of one binding, and marks the binding of the first file as superseded.
-fn clashes(tree: &mut Tree<'_>, found: &mut [(String, Binding)]) {
+fn clashes(tree: &mut RunTree<'_>, found: &mut [(String, Binding)]) {
     let mut seen: BTreeMap<(Text, Option<i64>), usize> = BTreeMap::new();
     let mut superseded: Vec<usize> = Vec::new();
     for (i, (path, binding)) in found.iter().enumerate() {

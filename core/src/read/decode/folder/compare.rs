@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::bindings::{few, scoped, words};
-use super::tree::Tree;
+use super::tree::RunTree;
 use crate::model::issue::Issue;
 use crate::model::{
     Agent, AgentScope, Binding, BindingKind, IndexedBinding, Run, RunStatus, Text, ValueAt,
@@ -11,7 +11,7 @@ use crate::model::{
 use crate::read::decode::text::{is_nothing, is_plain_path};
 
 /// Adds bindings that only the state file's index lists, and reports contradictions between the index and the files.
-pub(super) fn bindings(tree: &mut Tree<'_>, run: &mut Run) {
+pub(super) fn bindings(tree: &mut RunTree<'_>, run: &mut Run) {
     let Some(state) = &run.state_file else { return };
     let root = tree.root.clone();
     let on_disk = |b: &Binding| match &b.value {
@@ -184,7 +184,7 @@ pub(super) fn named_only(row: &IndexedBinding) -> Binding {
 }
 
 /// Sorts agents into the order of the state file's index, and adds the indexed agents whose folder is missing.
-pub(super) fn agents(tree: &mut Tree<'_>, run: &mut Run) {
+pub(super) fn agents(tree: &mut RunTree<'_>, run: &mut Run) {
     let Some(state) = &run.state_file else { return };
     let place: BTreeMap<&str, usize> = state
         .agents

@@ -1,12 +1,12 @@
 //! Determines the role of each file in a run folder.
 
 use super::program::is_program_name;
-use super::tree::Tree;
+use super::tree::RunTree;
 use crate::model::FileInfo;
 use crate::read::decode::memory_md::segment_number;
 
 /// Returns every file with its role, ordered by path.
-pub(super) fn list(tree: &Tree<'_>) -> Vec<FileInfo> {
+pub(super) fn list(tree: &RunTree<'_>) -> Vec<FileInfo> {
     tree.files()
         .iter()
         .map(|file| {

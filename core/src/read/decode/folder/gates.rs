@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::tree::Tree;
+use super::tree::RunTree;
 use crate::model::issue::Issue;
 use crate::model::schema;
 use crate::model::source::FileEntry;
@@ -19,7 +19,7 @@ const CHECKPOINT_HEAD: usize = 128;
 const LOG_MOST: usize = 64 << 20;
 
 /// Adds to the run the gates and the audit log of `gates/`, and the executions of `x_events.jsonl`.
-pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
+pub(super) fn read(tree: &mut RunTree<'_>, run: &mut Run) {
     let mut by_id: BTreeMap<&str, [Option<&FileEntry>; 2]> = BTreeMap::new();
     for place in tree.under("gates/") {
         let Some(file) = tree.at(place) else { continue };
@@ -105,7 +105,7 @@ fn emptied(beside: &str) -> Issue {
 
 /// Returns the length of the event log when its checkpoint was written, from the start of the checkpoint file; `None`
 /// without a checkpoint, or if the log was empty then.
-fn checked(tree: &mut Tree<'_>) -> Option<u64> {
+fn checked(tree: &mut RunTree<'_>) -> Option<u64> {
     let file = tree.get(CHECKPOINT)?;
     let head = tree.head(file, CHECKPOINT_HEAD)?;
     let head = String::from_utf8_lossy(&head);

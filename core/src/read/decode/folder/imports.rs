@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::bindings;
-use super::tree::Tree;
+use super::tree::RunTree;
 use crate::model::issue::Issue;
 use crate::model::schema;
 use crate::model::{Binding, BindingKind, Import, Run, Text};
@@ -15,7 +15,7 @@ use crate::read::decode::{fields, jsonl};
 const LOG_MOST: usize = 16 << 20;
 
 /// Adds the imports in `x_imports.jsonl`. If a handle has several lines, the last line is used.
-pub(super) fn rows(tree: &mut Tree<'_>, run: &mut Run) {
+pub(super) fn rows(tree: &mut RunTree<'_>, run: &mut Run) {
     let Some(log) = tree
         .get("x_imports.jsonl")
         .and_then(|file| tree.text(file, LOG_MOST))
@@ -54,7 +54,7 @@ fn imports(log: &str) -> (Vec<Import>, Vec<Issue>) {
 
 /// Adds the nested runs of `imports/{handle}--{slug}/` and their outputs. Other contents of a nested run are read only
 /// when that nested run is opened as a run of its own.
-pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
+pub(super) fn read(tree: &mut RunTree<'_>, run: &mut Run) {
     let mut dirs: BTreeSet<&str> = BTreeSet::new();
     for place in tree.under("imports/") {
         let Some(file) = tree.at(place) else { continue };
@@ -105,7 +105,7 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
 
 /// Returns the outputs of an import under their dotted names: `research.findings` is the output `findings` of the
 /// nested run (errata B12).
-fn outputs(tree: &mut Tree<'_>, dir: &str, handle: &str) -> Vec<Binding> {
+fn outputs(tree: &mut RunTree<'_>, dir: &str, handle: &str) -> Vec<Binding> {
     let folder = format!("imports/{dir}/bindings/");
     let mut found = Vec::new();
     for place in tree.under(&folder) {

@@ -16,7 +16,7 @@ const JOURNAL_MOST: u64 = 64 << 20;
 /// may contain only part of that change. Without a journal of Prosescope, returns the source unchanged.
 pub fn as_written(source: Rc<dyn Source>, root: &str) -> Rc<dyn Source> {
     match changes(source.as_ref(), root) {
-        Some((files, changed)) => Rc::new(Written {
+        Some((files, changed)) => Rc::new(JournaledSource {
             source,
             journal: format!("{root}{JOURNAL}"),
             files,
@@ -27,12 +27,12 @@ pub fn as_written(source: Rc<dyn Source>, root: &str) -> Rc<dyn Source> {
 }
 
 /// A changed file: the first `from` bytes of the existing file, followed by `then`.
-struct Changed {
+struct JournaledChange {
     from: u64,
     then: Vec<u8>,
 }
 
-type Changes = (Vec<FileEntry>, BTreeMap<String, Changed>);
+type Changes = (Vec<FileEntry>, BTreeMap<String, JournaledChange>);
 
 fn changes(source: &dyn Source, root: &str) -> Option<Changes> {
     let path = format!("{root}{JOURNAL}");
@@ -70,7 +70,7 @@ fn changes(source: &dyn Source, root: &str) -> Option<Changes> {
             path: path.clone(),
         };
         files.insert(op.path(), file);
-        changed.insert(path, Changed { from, then });
+        changed.insert(path, JournaledChange { from, then });
     }
     let mut all: Vec<FileEntry> = source.files().to_vec();
     all.retain(|file| !changed.contains_key(&file.path));
@@ -80,14 +80,14 @@ fn changes(source: &dyn Source, root: &str) -> Option<Changes> {
 }
 
 /// A source that returns the changed content of the files in a journal, and otherwise the content on disk.
-struct Written {
+struct JournaledSource {
     source: Rc<dyn Source>,
     journal: String,
     files: Vec<FileEntry>,
-    changed: BTreeMap<String, Changed>,
+    changed: BTreeMap<String, JournaledChange>,
 }
 
-impl Source for Written {
+impl Source for JournaledSource {
     fn label(&self) -> String {
         self.source.label()
     }

@@ -36,11 +36,11 @@ mod tree;
 use crate::model::issue::Issue;
 use crate::model::source::{Source, SourceError};
 use crate::model::{
-    Agent, AgentScope, FileInfo, FolderForm, Program, Recorded, Run, Segment, ValueAt,
+    Agent, AgentScope, FileInfo, FolderForm, Program, RecordedStatus, Run, Segment, ValueAt,
 };
 use crate::read::decode::memory_md;
 use crate::read::decode::text::lossy;
-use tree::Tree;
+use tree::RunTree;
 
 pub use tree::is_workings;
 
@@ -56,7 +56,7 @@ pub use state::STATE_FILE_MOST;
 /// Decodes the run folder at `root` (its path inside the source, empty for the source itself). Never fails: a folder
 /// without a run gives an empty run.
 pub fn decode(source: &dyn Source, root: &str) -> Run {
-    let mut tree = Tree::new(source, root);
+    let mut tree = RunTree::new(source, root);
     let mut run = Run::default();
     let form = state::read(&mut tree, &mut run);
     run.form = state::form_of(form);
@@ -98,7 +98,7 @@ pub fn decode(source: &dyn Source, root: &str) -> Run {
 /// Adds to a run from a `state.db` the other contents of the database's folder: the files, the nested runs, the state
 /// file, and the program if the database has none.
 pub fn beside_database(source: &dyn Source, root: &str, run: &mut Run) {
-    let mut tree = Tree::new(source, root);
+    let mut tree = RunTree::new(source, root);
     run.root = tree.root.as_str().into();
     run.files = files::list(&tree);
     run.touched = tree.touched();
@@ -132,7 +132,7 @@ pub fn beside_database(source: &dyn Source, root: &str, run: &mut Run) {
                     .log
                     .map_or_else(|| "state.md".into(), |log| log.file);
                 let at = state_run.updated;
-                run.recorded.push(Recorded { file, status, at });
+                run.recorded.push(RecordedStatus { file, status, at });
             }
             run.state_file = state_run.state_file;
         }
@@ -152,17 +152,17 @@ pub fn beside_database(source: &dyn Source, root: &str, run: &mut Run) {
 
 /// Returns the files of a folder with their roles.
 pub fn files_of(source: &dyn Source, root: &str) -> Vec<FileInfo> {
-    files::list(&Tree::new(source, root))
+    files::list(&RunTree::new(source, root))
 }
 
 /// Returns the path of a folder's state file inside the source: a `state.md`, `STATE.md` or `vm.log.md`.
 pub fn state_file_of(source: &dyn Source, root: &str) -> Option<String> {
-    state::find(&Tree::new(source, root)).map(|file| file.path.clone())
+    state::find(&RunTree::new(source, root)).map(|file| file.path.clone())
 }
 
 /// Returns the program in a folder; `named` is the program's name in the run's records.
 pub fn program_of(source: &dyn Source, root: &str, named: Option<&str>) -> (Program, Vec<Issue>) {
-    let mut tree = Tree::new(source, root);
+    let mut tree = RunTree::new(source, root);
     let program = program::read(&mut tree, named);
     (program, tree.finish())
 }
@@ -201,7 +201,7 @@ pub fn lone_state_file(path: &str, text: &str) -> Run {
 
 /// Reads the agents in a folder of agents. `dir` is the folder's path inside the source, such as `.prose/agents/`.
 pub fn agents(source: &dyn Source, dir: &str, scope: AgentScope) -> (Vec<Agent>, Vec<Issue>) {
-    let mut tree = Tree::new(source, dir);
+    let mut tree = RunTree::new(source, dir);
     let store = tree.root.clone();
     let agents = agents::read(&mut tree, "", &scope, &store);
     let mut issues = tree.finish();

@@ -1,6 +1,6 @@
 //! Finds and reads the program in a run folder.
 
-use super::tree::Tree;
+use super::tree::RunTree;
 use crate::model::Program;
 use crate::model::issue::Issue;
 use crate::program::{self, MOST_BYTES, Statement, StatementKind};
@@ -22,7 +22,7 @@ pub(crate) fn is_program_name(path: &str) -> bool {
 }
 
 /// Finds and reads the program; `named` is the program's name in the state file or the database.
-pub(super) fn read(tree: &mut Tree<'_>, named: Option<&str>) -> Program {
+pub(super) fn read(tree: &mut RunTree<'_>, named: Option<&str>) -> Program {
     let own = NAMES.iter().find_map(|name| tree.get(name));
     let base = named.map(|name| name.rsplit(['/', '\\']).next().unwrap_or(name));
     let others: Vec<_> = tree

@@ -4,10 +4,10 @@
 use serde_json::Value;
 
 use super::files::is_state_name;
-use super::tree::Tree;
+use super::tree::RunTree;
 use crate::model::issue::Issue;
 use crate::model::source::FileEntry;
-use crate::model::{CompactLog, FolderForm, Form, Recorded, Run, RunHead};
+use crate::model::{CompactLog, FolderForm, Form, RecordedStatus, Run, RunHead};
 use crate::read::decode::sealed::is_sealed;
 use crate::read::decode::state_md::{self, lines};
 use crate::read::decode::{compact_log, head, receipts};
@@ -18,7 +18,7 @@ const RECORD_MOST: usize = 1 << 20;
 pub const STATE_FILE_MOST: usize = 8 << 20;
 
 /// Returns the folder's state file; `state.md` takes precedence over other names.
-pub(super) fn find<'a>(tree: &Tree<'a>) -> Option<&'a FileEntry> {
+pub(super) fn find<'a>(tree: &RunTree<'a>) -> Option<&'a FileEntry> {
     let own = tree
         .files()
         .iter()
@@ -32,7 +32,7 @@ pub(super) fn find<'a>(tree: &Tree<'a>) -> Option<&'a FileEntry> {
 }
 
 /// Reads the state file, `run.json` and `receipts.jsonl` into the run; returns the folder's form.
-pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) -> FolderForm {
+pub(super) fn read(tree: &mut RunTree<'_>, run: &mut Run) -> FolderForm {
     let mut form = FolderForm::Bare;
     if let Some(file) = find(tree) {
         let path = tree.relative(file);
@@ -163,7 +163,7 @@ fn log(run: &mut Run, name: &str, text: &str) -> Vec<Issue> {
     });
     if let Some(status) = other {
         let (file, at) = (name.into(), None);
-        run.recorded.push(Recorded { file, status, at });
+        run.recorded.push(RecordedStatus { file, status, at });
     }
     run.log = Some(log);
     issues
@@ -209,7 +209,7 @@ struct Anchor {
 }
 
 /// Reads `run.json` of form D into the run; returns `None` if the file is not a record of a run with an id.
-fn record(tree: &mut Tree<'_>, run: &mut Run, text: &str) -> Option<Anchor> {
+fn record(tree: &mut RunTree<'_>, run: &mut Run, text: &str) -> Option<Anchor> {
     let record = match serde_json::from_str(text) {
         Ok(Value::Object(record)) => record,
         Ok(_) => return None,
@@ -244,7 +244,7 @@ fn record(tree: &mut Tree<'_>, run: &mut Run, text: &str) -> Option<Anchor> {
     }
     if let Some(status) = head.status.take() {
         let (file, at) = ("run.json".into(), head.ended.clone());
-        run.recorded.push(Recorded { file, status, at });
+        run.recorded.push(RecordedStatus { file, status, at });
     }
     take_head(run, head);
     Some(Anchor {
@@ -254,7 +254,7 @@ fn record(tree: &mut Tree<'_>, run: &mut Run, text: &str) -> Option<Anchor> {
 }
 
 /// Reads the receipts of form D into a table; returns `false` if the folder has no readable receipts file.
-fn receipts_of(tree: &mut Tree<'_>, run: &mut Run, anchor: Option<&Anchor>) -> bool {
+fn receipts_of(tree: &mut RunTree<'_>, run: &mut Run, anchor: Option<&Anchor>) -> bool {
     let file = tree.get(receipts::FILE);
     let Some(log) = file.and_then(|file| tree.text(file, receipts::MOST)) else {
         return false;
@@ -268,7 +268,7 @@ fn receipts_of(tree: &mut Tree<'_>, run: &mut Run, anchor: Option<&Anchor>) -> b
     }
     if let Some(status) = &read.status {
         let status = status.clone();
-        run.recorded.push(Recorded {
+        run.recorded.push(RecordedStatus {
             file: receipts::FILE.into(),
             status,
             at: None,

@@ -14,7 +14,7 @@ use crate::read::decode::text::{is_plain_path, lossy};
 const MOST_LISTED: usize = 50;
 
 /// A run folder inside a source.
-pub(super) struct Tree<'a> {
+pub(super) struct RunTree<'a> {
     source: &'a dyn Source,
     /// The folder's path inside the source, ending in `/`; empty for the source itself.
     pub(super) root: String,
@@ -34,13 +34,13 @@ pub fn is_workings(path: &str) -> bool {
     name == ".lock" || name.starts_with(".tmp-") || name.starts_with(".new-")
 }
 
-impl<'a> Tree<'a> {
-    pub(super) fn new(source: &'a dyn Source, root: &str) -> Tree<'a> {
+impl<'a> RunTree<'a> {
+    pub(super) fn new(source: &'a dyn Source, root: &str) -> RunTree<'a> {
         let root = match root.trim_end_matches('/') {
             "" => String::new(),
             root => format!("{root}/"),
         };
-        let mut tree = Tree {
+        let mut tree = RunTree {
             source,
             root: root.clone(),
             files: Vec::new(),
@@ -79,7 +79,7 @@ impl<'a> Tree<'a> {
         file.path.get(self.root.len()..).unwrap_or_default()
     }
 
-    /// Returns a file's path inside the run folder like [`Tree::relative`], but also accepts a file outside of this
+    /// Returns a file's path inside the run folder like [`RunTree::relative`], but also accepts a file outside of this
     /// tree.
     pub(super) fn inside<'f>(&self, file: &'f FileEntry) -> &'f str {
         file.path.get(self.root.len()..).unwrap_or(&file.path)
@@ -110,7 +110,7 @@ impl<'a> Tree<'a> {
                     .count()
     }
 
-    /// Returns a file by its index in [`Tree::files`].
+    /// Returns a file by its index in [`RunTree::files`].
     pub(super) fn at(&self, place: usize) -> Option<&'a FileEntry> {
         self.files.get(place).copied()
     }

@@ -17,9 +17,9 @@ fn messages(issues: &[Issue]) -> Vec<(&str, &str, Option<u32>)> {
 }
 
 /// Returns a page, after checking that it does not depend on the size of the log's pieces.
-fn rows(columns: &[ColumnInfo], from: u64, len: u32) -> Vec<Vec<Cell>> {
+fn rows(columns: &[ColumnInfo], from: u64, len: u32) -> Vec<Vec<ShownCell>> {
     let of_pieces = |size: usize| {
-        let mut window = Window::new(columns, from, len, 8);
+        let mut window = ReceiptsPage::new(columns, from, len, 8);
         for piece in THREE.trim_end().as_bytes().chunks(size) {
             if !window.take(piece) {
                 break;
@@ -38,7 +38,7 @@ fn rows(columns: &[ColumnInfo], from: u64, len: u32) -> Vec<Vec<Cell>> {
 fn a_window_asks_for_no_more_than_it_shows() {
     let (receipts, _) = read(THREE);
     let first = THREE.find('\n').unwrap() + 1;
-    let mut window = Window::new(&receipts.columns, 0, 1, 8);
+    let mut window = ReceiptsPage::new(&receipts.columns, 0, 1, 8);
     assert!(window.take(&THREE.as_bytes()[..first - 1]));
     assert!(!window.take(b"\n"));
     assert_eq!(window.rows().len(), 1);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::reader::Reader;
+use super::reader::RowsReader;
 use super::value_bytes;
 use crate::model::database::{Database, DecodeError, Want};
 use crate::model::issue::Issue;
@@ -18,7 +18,7 @@ const HELD: usize = 16 << 20;
 const BEGINNING: usize = 1 << 10;
 
 /// Reads agents with their segments. `store` is the name of the database that users see.
-pub(super) fn read(reader: &mut Reader<'_>, store: &str) -> Vec<Agent> {
+pub(super) fn read(reader: &mut RowsReader<'_>, store: &str) -> Vec<Agent> {
     let store: Text = store.into();
     let mut agents = read_agents(reader, &store);
     read_segments(reader, &mut agents, &store);
@@ -30,7 +30,7 @@ pub(super) fn read(reader: &mut Reader<'_>, store: &str) -> Vec<Agent> {
 }
 
 /// Reads the agents of one name, without their segments.
-pub(super) fn read_named(reader: &mut Reader<'_>, store: &str, name: &str) -> Vec<Agent> {
+pub(super) fn read_named(reader: &mut RowsReader<'_>, store: &str, name: &str) -> Vec<Agent> {
     let mut agents = read_agents(reader, &store.into());
     agents.retain(|agent| *agent.name == *name);
     if agents.is_empty() && segment_row(reader, name, None).is_some() {
@@ -50,7 +50,7 @@ pub fn segment(
     agent: &str,
     number: Option<i64>,
 ) -> Result<Option<Segment>, DecodeError> {
-    let mut reader = Reader::of_table(db, schema::AGENT_SEGMENTS, store)?;
+    let mut reader = RowsReader::of_table(db, schema::AGENT_SEGMENTS, store)?;
     let found = segment_row(&mut reader, agent, number);
     if let Some(error) = reader.failed.take() {
         return Err(error);
@@ -72,14 +72,18 @@ pub fn segment(
 }
 
 /// A row of `agent_segments`, with the locations of its texts in place of the texts.
-struct SegmentRow {
+struct ScannedSegment {
     number: i64,
     timestamp: Option<Stamp>,
     prompt: ValueAt,
     summary: ValueAt,
 }
 
-fn segment_row(reader: &mut Reader<'_>, agent: &str, number: Option<i64>) -> Option<SegmentRow> {
+fn segment_row(
+    reader: &mut RowsReader<'_>,
+    agent: &str,
+    number: Option<i64>,
+) -> Option<ScannedSegment> {
     const WANTS: &[Want<'static>] = &[
         Want::short("agent_name"),
         Want::short("segment_number"),
@@ -87,7 +91,7 @@ fn segment_row(reader: &mut Reader<'_>, agent: &str, number: Option<i64>) -> Opt
         Want::size("prompt"),
         Want::size("summary"),
     ];
-    let mut last: Option<SegmentRow> = None;
+    let mut last: Option<ScannedSegment> = None;
     reader.scan_some(schema::AGENT_SEGMENTS, WANTS, |cells| {
         let own = cells.text("agent_name").is_some_and(|name| *name == *agent);
         let at = cells.int("segment_number").unwrap_or(0);
@@ -96,7 +100,7 @@ fn segment_row(reader: &mut Reader<'_>, agent: &str, number: Option<i64>) -> Opt
             |number| number == at,
         );
         if own && wanted {
-            last = Some(SegmentRow {
+            last = Some(ScannedSegment {
                 number: at,
                 timestamp: cells.stamp("timestamp"),
                 prompt: cells.value_at("prompt"),
@@ -115,7 +119,7 @@ fn without_memory(name: Text, store: Text) -> Agent {
     }
 }
 
-fn read_agents(reader: &mut Reader<'_>, store: &Text) -> Vec<Agent> {
+fn read_agents(reader: &mut RowsReader<'_>, store: &Text) -> Vec<Agent> {
     let mut agents: Vec<Agent> = Vec::new();
     reader.scan(schema::AGENTS, |cells| {
         let mut memory = cells.value_at("memory");
@@ -137,7 +141,7 @@ fn read_agents(reader: &mut Reader<'_>, store: &Text) -> Vec<Agent> {
     agents
 }
 
-fn read_segments(reader: &mut Reader<'_>, agents: &mut Vec<Agent>, store: &Text) {
+fn read_segments(reader: &mut RowsReader<'_>, agents: &mut Vec<Agent>, store: &Text) {
     let mut by_name: BTreeMap<Text, usize> = BTreeMap::new();
     for (i, agent) in agents.iter().enumerate() {
         // Segments do not record a scope, so they belong to the first agent of that name (errata A1).
@@ -212,7 +216,7 @@ pub fn agent_tail(db: &dyn Database, agent: &Agent) -> Result<Agent, DecodeError
     let ValueAt::Row { rowid, .. } = &agent.memory else {
         return Ok(full);
     };
-    Reader::of_table(db, schema::AGENTS, "")?.scan_row(schema::AGENTS, *rowid, |cells| {
+    RowsReader::of_table(db, schema::AGENTS, "")?.scan_row(schema::AGENTS, *rowid, |cells| {
         full.created = cells.stamp("created_at");
         full.updated = cells.stamp("updated_at");
     })?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::notes::Notes;
-use super::reader::{Cells, Reader};
+use super::reader::{RowsReader, ScannedRow};
 use crate::model::database::{Database, DecodeError, Want};
 use crate::model::issue::Issue;
 use crate::model::schema;
@@ -12,7 +12,7 @@ use crate::read::decode::fields::Fields as _;
 
 /// Reads all bindings with their names, kinds and lengths. The columns after a large value are skipped, because
 /// reading them would load all pages of the value.
-pub(super) fn read(reader: &mut Reader<'_>) -> Vec<Binding> {
+pub(super) fn read(reader: &mut RowsReader<'_>) -> Vec<Binding> {
     let mut bindings: Vec<Binding> = Vec::with_capacity(reader.room_for(schema::BINDINGS));
     let has_frames = reader
         .table(schema::BINDINGS)
@@ -77,7 +77,7 @@ pub fn binding_tails(db: &dyn Database, bindings: &mut [Binding]) -> Result<(), 
         return Ok(());
     }
     // One reader serves all rows, so that the table's columns are looked up only once.
-    let mut reader = Reader::of_table(db, schema::BINDINGS, "")?;
+    let mut reader = RowsReader::of_table(db, schema::BINDINGS, "")?;
     for binding in bindings.iter_mut().filter(|b| !b.tail_known) {
         let ValueAt::Row { rowid, .. } = binding.value else {
             continue;
@@ -91,14 +91,14 @@ pub fn binding_tails(db: &dyn Database, bindings: &mut [Binding]) -> Result<(), 
 }
 
 /// Reads the columns that a row stores after its value.
-fn tail(binding: &mut Binding, cells: &mut Cells<'_>) {
+fn tail(binding: &mut Binding, cells: &mut ScannedRow<'_>) {
     binding.source = cells.text("source_statement");
     binding.created = cells.stamp("created_at");
     binding.updated = cells.stamp("updated_at");
     binding.attachment = cells.text("attachment_path");
 }
 
-fn check(binding: &Binding, cells: &mut Cells<'_>) {
+fn check(binding: &Binding, cells: &mut ScannedRow<'_>) {
     let name = &binding.name;
     // SQLite does not restrict the column, so a row may contain any text as a kind (errata B10).
     if let BindingKind::Other(word) = &binding.kind {

@@ -53,13 +53,13 @@ impl Texts {
 
 /// The position of a cell, for issues.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct At {
+pub(super) struct CellPlace {
     pub(super) table: &'static str,
     pub(super) row: i64,
     pub(super) column: &'static str,
 }
 
-impl At {
+impl CellPlace {
     /// Adds an issue about the cell.
     pub(super) fn mark_odd(&self, notes: &mut Notes, issue: Issue) {
         notes.add(issue.at_row(self.table, self.row).at_column(self.column));
@@ -67,7 +67,7 @@ impl At {
 }
 
 /// Returns a cell as text: numbers as SQLite writes them, blobs and invalid UTF-8 with replacement characters.
-pub(super) fn text_of(value: &Value<'_>, at: At, notes: &mut Notes) -> Option<String> {
+pub(super) fn text_of(value: &Value<'_>, at: CellPlace, notes: &mut Notes) -> Option<String> {
     match value {
         Value::Null => None,
         Value::Text(bytes) => Some(text_from(bytes, at, notes)),
@@ -77,7 +77,7 @@ pub(super) fn text_of(value: &Value<'_>, at: At, notes: &mut Notes) -> Option<St
 }
 
 /// Returns bytes as text; invalid UTF-8 is replaced and reported.
-pub(super) fn text_from(bytes: &[u8], at: At, notes: &mut Notes) -> String {
+pub(super) fn text_from(bytes: &[u8], at: CellPlace, notes: &mut Notes) -> String {
     match std::str::from_utf8(bytes) {
         Ok(text) => text.to_owned(),
         Err(error) => {
@@ -95,7 +95,7 @@ pub(super) fn text_from(bytes: &[u8], at: At, notes: &mut Notes) -> String {
 
 /// Returns a cell as a whole number; `None` for an empty cell. Any other cell that is not a whole number is an issue,
 /// and is `None` too.
-pub(super) fn int_of(value: &Value<'_>, at: At, notes: &mut Notes) -> Option<i64> {
+pub(super) fn int_of(value: &Value<'_>, at: CellPlace, notes: &mut Notes) -> Option<i64> {
     let odd = |notes: &mut Notes, what: &str| {
         let message = format!("`{}` is {what}, not a whole number", at.column);
         let issue = Issue::warning("not-a-number", message);
@@ -123,7 +123,7 @@ pub(super) fn int_of(value: &Value<'_>, at: At, notes: &mut Notes) -> Option<i64
 
 /// Returns a cell as a time. Accepts the forms of [`Stamp::parse`] and the numbers of SQLite's date functions:
 /// seconds or milliseconds since 1970, Julian days.
-pub(super) fn stamp_of(value: &Value<'_>, at: At, notes: &mut Notes) -> Option<Stamp> {
+pub(super) fn stamp_of(value: &Value<'_>, at: CellPlace, notes: &mut Notes) -> Option<Stamp> {
     let from_number = |x: f64| -> Option<i64> {
         // The ranges do not overlap: 2001 to 2286 in seconds and in milliseconds, 1995 to 2407 in Julian days.
         if (1e9..1e10).contains(&x) {
@@ -171,7 +171,7 @@ pub(super) fn stamp_of(value: &Value<'_>, at: At, notes: &mut Notes) -> Option<S
 mod tests {
     use super::*;
 
-    const AT: At = At {
+    const AT: CellPlace = CellPlace {
         table: "execution",
         row: 7,
         column: "started_at",

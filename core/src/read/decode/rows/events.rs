@@ -1,10 +1,10 @@
 //! Reads the states of executions from `x_events`, the table of a store that updates rows in place (errata P3).
 
 use super::meta::Metas;
-use super::reader::Reader;
+use super::reader::RowsReader;
 use crate::model::database::Want;
 use crate::model::schema;
-use crate::model::{Event, Status};
+use crate::model::{ExecutionState, Status};
 use crate::read::decode::fields::Fields as _;
 
 const COLUMNS: &[Want<'static>] = &[
@@ -17,7 +17,7 @@ const COLUMNS: &[Want<'static>] = &[
 ];
 
 /// Reads all events, in order of the execution's id, then of time.
-pub(super) fn read(reader: &mut Reader<'_>) -> Vec<Event> {
+pub(super) fn read(reader: &mut RowsReader<'_>) -> Vec<ExecutionState> {
     let mut events = Vec::new();
     let mut metas = Metas::default();
     reader.scan_some(schema::EVENTS, COLUMNS, |cells| {
@@ -30,7 +30,14 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Vec<Event> {
         let metadata = cells.string("metadata");
         let metadata = metadata.map(|text| metas.parse(&text, cells.texts).meta);
         let error = cells.text("error");
-        events.push(Event::new(order, id, status, at, error, metadata.flatten()));
+        events.push(ExecutionState::new(
+            order,
+            id,
+            status,
+            at,
+            error,
+            metadata.flatten(),
+        ));
     });
     events.sort_by_key(|event| (event.row.id, event.order));
     events

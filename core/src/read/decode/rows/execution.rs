@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::meta::Metas;
-use super::reader::Reader;
+use super::reader::RowsReader;
 use crate::model::issue::Issue;
 use crate::model::schema;
 use crate::model::{Dialect, Execution, Status};
@@ -12,7 +12,7 @@ use crate::read::decode::fields::{self, Fields as _};
 use crate::read::decode::room::METADATA;
 
 /// Reads all executions in order of id, and determines the dialect of their rows.
-pub(super) fn read(reader: &mut Reader<'_>) -> (Vec<Execution>, Dialect) {
+pub(super) fn read(reader: &mut RowsReader<'_>) -> (Vec<Execution>, Dialect) {
     let mut rows: Vec<Execution> = Vec::with_capacity(reader.room_for(schema::EXECUTION));
     let mut metas = Metas::default();
     let mut evidence = Evidence::default();
@@ -69,7 +69,7 @@ pub(super) fn malformed(table: &str, row: i64, column: &str, why: &str) -> Issue
 }
 
 /// Sorts rows by id, and reports ids that occur twice.
-fn put_in_order(reader: &mut Reader<'_>, rows: &mut [Execution]) {
+fn put_in_order(reader: &mut RowsReader<'_>, rows: &mut [Execution]) {
     if !rows.is_sorted_by_key(|r| r.id) {
         rows.sort_by_key(|r| r.id);
     }

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value as Json};
 
 use super::execution::malformed;
-use super::reader::{Reader, not_read};
-use crate::model::database::{Cell, DecodeError, LONG_TEXT, Rows, Scan, Want};
+use super::reader::{RowsReader, not_read};
+use crate::model::database::{Cell, DecodeError, LONG_TEXT, Scan, Want, WantedRows};
 use crate::model::issue::Issue;
 use crate::model::schema;
 use crate::model::{AuditEvent, Gate, GateStatus, Text};
@@ -15,14 +15,14 @@ use crate::read::gate::audit::is_sealed;
 use crate::read::gate::chain;
 
 /// The ids of a database's runs, which decide whether a gate belongs to the run that is read.
-pub(super) struct Runs<'a> {
+pub(super) struct RunIds<'a> {
     /// The id of the run that is read; empty if the table `run` has no row.
     pub(super) chosen: &'a str,
     /// The ids in the other rows of the table `run`.
     pub(super) others: &'a BTreeSet<String>,
 }
 
-impl Runs<'_> {
+impl RunIds<'_> {
     /// Whether a row with this run id belongs to another run of the database.
     fn elsewhere(&self, run: Option<&str>) -> bool {
         run.is_some_and(|run| run != self.chosen && self.others.contains(run))
@@ -30,7 +30,7 @@ impl Runs<'_> {
 }
 
 /// Reads the gates of the chosen run, and the gates whose run is not recorded (errata G11).
-pub(super) fn read_gates(reader: &mut Reader<'_>, runs: &Runs<'_>) -> Vec<Gate> {
+pub(super) fn read_gates(reader: &mut RowsReader<'_>, runs: &RunIds<'_>) -> Vec<Gate> {
     let mut gates: Vec<Gate> = Vec::new();
     // The scan does not filter by run, because gates of an unrecorded run are kept. Gates of other recorded runs are
     // skipped below.
@@ -84,7 +84,7 @@ pub(super) fn read_gates(reader: &mut Reader<'_>, runs: &Runs<'_>) -> Vec<Gate> 
 }
 
 /// Reads the audit log of the chosen run, in order of id (errata G8).
-pub(super) fn read_audit(reader: &mut Reader<'_>, runs: &Runs<'_>) -> Vec<AuditEvent> {
+pub(super) fn read_audit(reader: &mut RowsReader<'_>, runs: &RunIds<'_>) -> Vec<AuditEvent> {
     let only_run = reader.only_run.take();
     let mut events: Vec<AuditEvent> = Vec::new();
     let mut addresses: Vec<i64> = Vec::new();
@@ -152,7 +152,7 @@ const LONGEST: u32 = 16 * LONG_TEXT;
 /// Adds each event's row as JSON: all columns, in their stored types, keys sorted, no blanks. A BLOB, or a text that
 /// is not valid UTF-8, is `{"blob":"hex"}`. The hash chain is computed over this JSON (errata G7).
 fn add_whole_rows(
-    reader: &mut Reader<'_>,
+    reader: &mut RowsReader<'_>,
     events: &mut [AuditEvent],
     addresses: &[i64],
 ) -> Result<(), DecodeError> {
@@ -172,7 +172,7 @@ fn add_whole_rows(
     let scan = Scan {
         table: found,
         wants: &wants,
-        rows: Rows::All,
+        rows: WantedRows::All,
     };
     let (mut held, mut left_out) = (0_usize, 0_u64);
     let mut wanted = addresses.iter().zip(events).peekable();

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::reader::{Cells, Reader};
+use super::reader::{RowsReader, ScannedRow};
 use crate::model::database::{Database, DecodeError, Want};
 use crate::model::schema;
 use crate::model::time::Stamp;
@@ -67,7 +67,7 @@ pub fn all_binding_versions(db: &dyn Database) -> Result<Versions, DecodeError> 
     Ok(versions)
 }
 
-fn of_binding(cells: &mut Cells<'_>) -> Version {
+fn of_binding(cells: &mut ScannedRow<'_>) -> Version {
     Version {
         kind: BindingKind::parse(&cells.word("kind")),
         source: cells.text("source_statement"),
@@ -119,9 +119,9 @@ fn walk(
     db: &dyn Database,
     table: &'static str,
     wants: &[Want<'static>],
-    each: impl FnMut(&mut Cells<'_>),
+    each: impl FnMut(&mut ScannedRow<'_>),
 ) -> Result<(), DecodeError> {
-    let mut reader = match Reader::of_table(db, table, "") {
+    let mut reader = match RowsReader::of_table(db, table, "") {
         Err(DecodeError::NotFound(_)) => return Ok(()),
         other => other?,
     };

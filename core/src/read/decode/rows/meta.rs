@@ -11,7 +11,7 @@ use crate::model::{Meta, Text};
 
 /// A parsed metadata text.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Parsed {
+pub(crate) struct ParsedMeta {
     /// The known keys; `None` if the text has none of them.
     pub(crate) meta: Option<Arc<Meta>>,
     /// Whether the text has keys that only the in-place dialect writes.
@@ -23,7 +23,7 @@ pub(crate) struct Parsed {
 /// A cache of parsed metadata. Rows with equal metadata share one parsed value.
 #[derive(Debug, Default)]
 pub(crate) struct Metas {
-    by_text: BTreeMap<String, Parsed>,
+    by_text: BTreeMap<String, ParsedMeta>,
     /// Bytes of the texts in `by_text`.
     remembered: usize,
     held: BTreeMap<Arc<Meta>, ()>,
@@ -33,9 +33,9 @@ pub(crate) struct Metas {
 const REMEMBERED: usize = 1 << 20;
 
 impl Metas {
-    pub(crate) fn parse(&mut self, text: &str, texts: &mut Texts) -> Parsed {
+    pub(crate) fn parse(&mut self, text: &str, texts: &mut Texts) -> ParsedMeta {
         if text.trim().is_empty() || text == "{}" {
-            return Parsed::default();
+            return ParsedMeta::default();
         }
         if let Some(known) = self.by_text.get(text) {
             return known.clone();
@@ -63,19 +63,19 @@ pub fn meta_of(text: &str) -> Option<Arc<Meta>> {
     Metas::default().parse(text, &mut Texts::default()).meta
 }
 
-fn read(text: &str, texts: &mut Texts) -> Parsed {
+fn read(text: &str, texts: &mut Texts) -> ParsedMeta {
     let object = match serde_json::from_str(text) {
         Ok(Value::Object(object)) => object,
         Ok(_) => {
-            return Parsed {
+            return ParsedMeta {
                 malformed: Some("the text is JSON, but not an object".into()),
-                ..Parsed::default()
+                ..ParsedMeta::default()
             };
         }
         Err(error) => {
-            return Parsed {
+            return ParsedMeta {
                 malformed: Some(error.to_string()),
-                ..Parsed::default()
+                ..ParsedMeta::default()
             };
         }
     };
@@ -115,7 +115,7 @@ fn read(text: &str, texts: &mut Texts) -> Parsed {
     ]
     .iter()
     .any(|key| object.contains_key(*key));
-    Parsed {
+    ParsedMeta {
         meta: (meta != Meta::default()).then(|| Arc::new(meta)),
         in_place_words,
         malformed: None,
@@ -152,7 +152,7 @@ fn word(value: &Value, texts: &mut Texts) -> Option<Text> {
 mod tests {
     use super::*;
 
-    fn parse(text: &str) -> Parsed {
+    fn parse(text: &str) -> ParsedMeta {
         Metas::default().parse(text, &mut Texts::default())
     }
 

@@ -32,17 +32,17 @@ pub use named::{NamedBindings, bindings_named, has_execution};
 pub use page::{execution_row, row, table_rows};
 pub use run::{RunEntry, runs, which_run};
 
-use crate::model::database::Found;
+use crate::model::database::FoundTable;
 use crate::model::database::{CellAt, Database, DecodeError, Snapshot};
 use crate::model::issue::Issue;
 use crate::model::schema;
 use crate::model::{Form, Run, TableInfo, ValueAt};
-use reader::Reader;
+use reader::RowsReader;
 pub(crate) use reader::whole_characters;
 
 /// A decoded database.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Decoded {
+pub struct DecodedRun {
     /// The run, including the issues found.
     pub run: Run,
     /// Ids of other runs in the same file, sorted; pass one to [`decode`] to read that run.
@@ -57,7 +57,11 @@ pub struct Decoded {
 /// # Errors
 /// If the database cannot be read at all, contains none of OpenProse's tables, or lacks the requested run. Every
 /// other defect is an issue.
-pub fn decode(db: &dyn Database, name: &str, wanted: Option<&str>) -> Result<Decoded, DecodeError> {
+pub fn decode(
+    db: &dyn Database,
+    name: &str,
+    wanted: Option<&str>,
+) -> Result<DecodedRun, DecodeError> {
     decode_in(db, name, "", wanted)
 }
 
@@ -71,7 +75,7 @@ pub fn decode_in(
     name: &str,
     folder: &str,
     wanted: Option<&str>,
-) -> Result<Decoded, DecodeError> {
+) -> Result<DecodedRun, DecodeError> {
     // Without a snapshot, a concurrent writer could change one table after another table was read.
     let snapshot = Snapshot::of(db);
     let (mut reader, mut run) = begin(db, name)?;
@@ -98,7 +102,7 @@ pub fn decode_in(
     reader.failed = reader.failed.take().or(stopped);
     run.agents = agents::read(&mut reader, name);
     run.imports = run::read_imports(&mut reader);
-    let runs = gates::Runs {
+    let runs = gates::RunIds {
         chosen: &run.id,
         others: &others,
     };
@@ -121,7 +125,7 @@ pub fn decode_in(
         );
     }
     run.issues = reader.notes.finish();
-    Ok(Decoded {
+    Ok(DecodedRun {
         run,
         other_runs: others.into_iter().collect(),
     })
@@ -129,7 +133,7 @@ pub fn decode_in(
 
 /// The parts of a run that one line of a list of runs needs.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Head {
+pub struct ListHead {
     /// The run without bindings, agents, imports, audit log and tables; also without executions if those were left
     /// out.
     pub run: Run,
@@ -150,7 +154,7 @@ pub fn head(
     name: &str,
     folder: &str,
     most: impl FnOnce(&Run) -> u64,
-) -> Result<Head, DecodeError> {
+) -> Result<ListHead, DecodeError> {
     let snapshot = Snapshot::of(db);
     let (mut reader, mut run) = begin(db, name)?;
     let others = run::read_run(&mut reader, &mut run, folder, None)?;
@@ -159,14 +163,14 @@ pub fn head(
     if left_out.is_none() {
         executions(&mut reader, &mut run);
     }
-    let runs = gates::Runs {
+    let runs = gates::RunIds {
         chosen: &run.id,
         others: &others,
     };
     run.gates = gates::read_gates(&mut reader, &runs);
     drop(snapshot);
     run.issues = reader.notes.finish();
-    Ok(Head { run, left_out })
+    Ok(ListHead { run, left_out })
 }
 
 /// Decodes a run's row with its program, and the agents called `name` without their segments. Executions and bindings
@@ -191,8 +195,8 @@ pub fn agents_named(
     Ok(run)
 }
 
-fn begin<'d>(db: &'d dyn Database, name: &str) -> Result<(Reader<'d>, Run), DecodeError> {
-    let reader = Reader::new(db, name)?;
+fn begin<'d>(db: &'d dyn Database, name: &str) -> Result<(RowsReader<'d>, Run), DecodeError> {
+    let reader = RowsReader::new(db, name)?;
     let form = match form(&reader.tables)? {
         Form::Sqlite { .. } if db.holds_many_runs() => Form::Postgres,
         form => form,
@@ -204,7 +208,7 @@ fn begin<'d>(db: &'d dyn Database, name: &str) -> Result<(Reader<'d>, Run), Deco
     Ok((reader, run))
 }
 
-fn executions(reader: &mut Reader<'_>, run: &mut Run) {
+fn executions(reader: &mut RowsReader<'_>, run: &mut Run) {
     let (executions, dialect) = execution::read(reader);
     run.executions = executions;
     if let Form::Sqlite { dialect: found } = &mut run.form {
@@ -213,7 +217,7 @@ fn executions(reader: &mut Reader<'_>, run: &mut Run) {
 }
 
 /// Returns whether a database contains a run or only agents; an error if it has none of OpenProse's tables.
-fn form(tables: &[Found]) -> Result<Form, DecodeError> {
+fn form(tables: &[FoundTable]) -> Result<Form, DecodeError> {
     let has = |name: &str| {
         tables
             .iter()
@@ -245,12 +249,12 @@ fn form(tables: &[Found]) -> Result<Form, DecodeError> {
 }
 
 /// Lists all tables with their numbers of rows. A number is `None` where counting would take too long.
-fn tables(reader: &Reader<'_>) -> Vec<TableInfo> {
+fn tables(reader: &RowsReader<'_>) -> Vec<TableInfo> {
     // In a damaged or hostile file, tables may share pages, which are counted anew for each table. The limit is
     // therefore for all tables together.
     const MOST: u64 = 500_000;
     let mut left = MOST;
-    let info = |found: &Found| {
+    let info = |found: &FoundTable| {
         let mut info = found.info.clone();
         let walked = schema::table_spec(&info.name).and_then(|t| reader.counts.get(t.name));
         info.rows = match walked {

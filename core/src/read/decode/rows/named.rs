@@ -1,9 +1,11 @@
 //! Finds the bindings of one name through the index of the table `bindings`, without reading other rows.
 
 use super::bindings::supersede;
-use super::reader::Reader;
+use super::reader::RowsReader;
 use crate::model::Binding;
-use crate::model::database::{Database, DecodeError, Key, NEAR, Rows, SHORT_TEXT, Want};
+use crate::model::database::{
+    Database, DecodeError, LookupKey, NEAR, SHORT_TEXT, Want, WantedRows,
+};
 use crate::model::issue::Issue;
 use crate::model::schema;
 use crate::read::decode::fields::Fields as _;
@@ -37,7 +39,7 @@ pub fn bindings_named(
     file: &str,
     name: &str,
 ) -> Result<Option<NamedBindings>, DecodeError> {
-    let mut reader = Reader::of_table(db, schema::BINDINGS, file)?;
+    let mut reader = RowsReader::of_table(db, schema::BINDINGS, file)?;
     let Some(found) = reader.table(schema::BINDINGS) else {
         return Ok(None);
     };
@@ -47,7 +49,7 @@ pub fn bindings_named(
         return Ok(None);
     }
     let mut bindings: Vec<Binding> = Vec::new();
-    let rows = Rows::Holding("name", Key::Text(name));
+    let rows = WantedRows::Holding("name", LookupKey::Text(name));
     reader.scan_rows(schema::BINDINGS, rows, WANTS, |cells| {
         if let Some(found) = cells.text("name").filter(|found| **found == *name) {
             bindings.push(Binding {
@@ -73,11 +75,11 @@ pub fn bindings_named(
 /// Returns whether the table's key finds an execution with this id. Returns `false` as well if only a scan of the
 /// whole table could find the execution.
 pub fn has_execution(db: &dyn Database, file: &str, id: i64) -> bool {
-    let Ok(mut reader) = Reader::of_table(db, schema::EXECUTION, file) else {
+    let Ok(mut reader) = RowsReader::of_table(db, schema::EXECUTION, file) else {
         return false;
     };
     let mut found = false;
-    let rows = Rows::Holding("id", Key::Int(id));
+    let rows = WantedRows::Holding("id", LookupKey::Int(id));
     let wants = &[Want::short("id")];
     reader.scan_rows(schema::EXECUTION, rows, wants, |cells| {
         found |= cells.int("id") == Some(id);

@@ -1,11 +1,13 @@
 //! Reads rows as they are stored, for display of any table, whether OpenProse defines it or not.
 
 use super::reader::whole_characters;
-use crate::model::Stored;
-use crate::model::database::{self, Database, DecodeError, Key, NEAR, Rows, Scan, Value, Want};
+use crate::model::StoredType;
+use crate::model::database::{
+    self, Database, DecodeError, LookupKey, NEAR, Scan, Value, Want, WantedRows,
+};
 use crate::model::schema;
 use crate::model::text;
-use crate::model::{Cell, TableRows};
+use crate::model::{ShownCell, TableRows};
 
 /// Maximum number of columns of a page. A table may have 2,000, which are too many to display side by side.
 const COLUMNS: usize = 100;
@@ -20,7 +22,7 @@ pub fn row(
     table: &str,
     at: i64,
     most: u32,
-) -> Result<Option<Vec<(String, Cell)>>, DecodeError> {
+) -> Result<Option<Vec<(String, ShownCell)>>, DecodeError> {
     let found = db.table(table)?;
     let mut row = Vec::new();
     for columns in found.read_columns().chunks(COLUMNS) {
@@ -28,7 +30,7 @@ pub fn row(
         let scan = Scan {
             table: &found,
             wants: &wants,
-            rows: Rows::At(at),
+            rows: WantedRows::At(at),
         };
         let Some(cells) = page(db, &scan)?.pop() else {
             return Ok(None);
@@ -46,12 +48,12 @@ pub fn execution_row(
     db: &dyn Database,
     id: i64,
     most: u32,
-) -> Result<Option<Vec<(String, Cell)>>, DecodeError> {
+) -> Result<Option<Vec<(String, ShownCell)>>, DecodeError> {
     let found = db.table(schema::EXECUTION)?;
     let scan = Scan {
         table: &found,
         wants: &[],
-        rows: Rows::Holding("id", Key::Int(id)),
+        rows: WantedRows::Holding("id", LookupKey::Int(id)),
     };
     let mut at = None;
     db.scan(&scan, &mut |row| {
@@ -93,7 +95,7 @@ pub fn table_rows(
     let scan = Scan {
         table: &found,
         wants: &wants,
-        rows: Rows::Page(from, len),
+        rows: WantedRows::Page(from, len),
     };
     Ok(TableRows {
         rows: page(db, &scan)?,
@@ -113,7 +115,7 @@ fn wants<'a>(columns: &[&'a str], most: u32, within: Option<u32>) -> Vec<Want<'a
     columns.iter().map(want).collect()
 }
 
-fn page(db: &dyn Database, scan: &Scan<'_>) -> Result<Vec<Vec<Cell>>, DecodeError> {
+fn page(db: &dyn Database, scan: &Scan<'_>) -> Result<Vec<Vec<ShownCell>>, DecodeError> {
     let mut page = Vec::new();
     let mut failed = Ok(());
     db.scan(scan, &mut |row| {
@@ -124,12 +126,12 @@ fn page(db: &dyn Database, scan: &Scan<'_>) -> Result<Vec<Vec<Cell>>, DecodeErro
     failed.map(|()| page)
 }
 
-fn cell(row: &dyn database::Row, i: usize) -> Result<Cell, DecodeError> {
+fn cell(row: &dyn database::Row, i: usize) -> Result<ShownCell, DecodeError> {
     let (stored, len) = row.size(i);
     let cell = row.cell(i)?;
     let len = len.unwrap_or(0);
     let (text, cut) = match &cell.value {
-        Value::Null => (String::new(), stored != Stored::Null),
+        Value::Null => (String::new(), stored != StoredType::Null),
         Value::Text(bytes) if cell.is_cut() => {
             let whole = String::from_utf8_lossy(whole_characters(bytes));
             (whole.into_owned(), true)
@@ -137,7 +139,7 @@ fn cell(row: &dyn database::Row, i: usize) -> Result<Cell, DecodeError> {
         Value::Blob(bytes) => (text::hex(bytes), cell.is_cut()),
         value => (value.lossy().unwrap_or_default().into_owned(), false),
     };
-    Ok(Cell {
+    Ok(ShownCell {
         text,
         len,
         cut,

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::cells::{At, Texts, int_of, stamp_of, text_from, text_of};
+use super::cells::{CellPlace, Texts, int_of, stamp_of, text_from, text_of};
 use super::notes::Notes;
-use crate::model::database::Found;
+use crate::model::database::FoundTable;
 use crate::model::database::{
-    Cell, Database, DecodeError, Row, Rows, Scan, Value, Want, bytes_in_words,
+    Cell, Database, DecodeError, Row, Scan, Value, Want, WantedRows, bytes_in_words,
 };
 use crate::model::issue::Issue;
 use crate::model::schema;
@@ -17,10 +17,10 @@ use crate::read::decode::fields::Fields;
 use crate::read::decode::room::{MOST_HELD, bytes_a_row, too_many_rows};
 
 /// The state of a scan: the store, its tables, and the issues so far.
-pub(super) struct Reader<'d> {
+pub(super) struct RowsReader<'d> {
     pub(super) db: &'d dyn Database,
     /// The store's tables, in an `Rc` so that a table's description stays available while its rows are read.
-    pub(super) tables: Rc<[Found]>,
+    pub(super) tables: Rc<[FoundTable]>,
     pub(super) notes: Notes,
     pub(super) texts: Texts,
     /// The `run_id` of the rows to read, if several runs share the tables; `None` reads all rows.
@@ -33,9 +33,9 @@ pub(super) struct Reader<'d> {
     pub(super) held: usize,
 }
 
-impl<'d> Reader<'d> {
-    pub(super) fn new(db: &'d dyn Database, name: &str) -> Result<Reader<'d>, DecodeError> {
-        Ok(Reader::of(db, db.tables()?, name))
+impl<'d> RowsReader<'d> {
+    pub(super) fn new(db: &'d dyn Database, name: &str) -> Result<RowsReader<'d>, DecodeError> {
+        Ok(RowsReader::of(db, db.tables()?, name))
     }
 
     /// Returns a reader for one table only.
@@ -43,12 +43,12 @@ impl<'d> Reader<'d> {
         db: &'d dyn Database,
         table: &str,
         name: &str,
-    ) -> Result<Reader<'d>, DecodeError> {
-        Ok(Reader::of(db, vec![db.table(table)?], name))
+    ) -> Result<RowsReader<'d>, DecodeError> {
+        Ok(RowsReader::of(db, vec![db.table(table)?], name))
     }
 
-    fn of(db: &'d dyn Database, tables: Vec<Found>, name: &str) -> Reader<'d> {
-        Reader {
+    fn of(db: &'d dyn Database, tables: Vec<FoundTable>, name: &str) -> RowsReader<'d> {
+        RowsReader {
             db,
             tables: tables.into(),
             notes: Notes::new(name),
@@ -61,12 +61,12 @@ impl<'d> Reader<'d> {
     }
 
     /// Returns a table by name if it exists and can be read.
-    pub(super) fn table(&self, name: &str) -> Option<&Found> {
+    pub(super) fn table(&self, name: &str) -> Option<&FoundTable> {
         table(&self.tables, name)
     }
 }
 
-fn table<'a>(tables: &'a [Found], name: &str) -> Option<&'a Found> {
+fn table<'a>(tables: &'a [FoundTable], name: &str) -> Option<&'a FoundTable> {
     tables
         .iter()
         .find(|t| t.info.name.eq_ignore_ascii_case(name) && t.is_table())
@@ -88,7 +88,7 @@ pub(super) fn not_read(error: &DecodeError, message: String) -> Issue {
 }
 
 /// One row of a scan.
-pub(super) struct Cells<'a> {
+pub(super) struct ScannedRow<'a> {
     pub(super) row: &'a dyn Row,
     table: &'static str,
     wants: &'a [Want<'static>],
@@ -103,32 +103,32 @@ pub(super) struct Cells<'a> {
     pub(super) texts: &'a mut Texts,
 }
 
-impl Reader<'_> {
+impl RowsReader<'_> {
     /// Scans one of OpenProse's tables in order: all rows, or the rows of the chosen run, with the columns of
     /// [`schema::TABLES`]. Does nothing if the table does not exist; an interrupted scan becomes an issue.
-    pub(super) fn scan(&mut self, table: &'static str, each: impl FnMut(&mut Cells<'_>)) {
+    pub(super) fn scan(&mut self, table: &'static str, each: impl FnMut(&mut ScannedRow<'_>)) {
         self.scan_some(table, columns(table), each);
     }
 
-    /// Scans any table like [`Reader::scan`], but with the given columns.
+    /// Scans any table like [`RowsReader::scan`], but with the given columns.
     pub(super) fn scan_some(
         &mut self,
         table: &'static str,
         wants: &[Want<'static>],
-        each: impl FnMut(&mut Cells<'_>),
+        each: impl FnMut(&mut ScannedRow<'_>),
     ) {
         let run = self.only_run.clone();
-        let rows = run.as_deref().map_or(Rows::All, Rows::OfRun);
+        let rows = run.as_deref().map_or(WantedRows::All, WantedRows::OfRun);
         self.scan_rows(table, rows, wants, each);
     }
 
-    /// Scans a table like [`Reader::scan_some`], but only the given rows.
+    /// Scans a table like [`RowsReader::scan_some`], but only the given rows.
     pub(super) fn scan_rows(
         &mut self,
         table: &'static str,
-        rows: Rows<'_>,
+        rows: WantedRows<'_>,
         wants: &[Want<'static>],
-        mut each: impl FnMut(&mut Cells<'_>),
+        mut each: impl FnMut(&mut ScannedRow<'_>),
     ) {
         let tables = Rc::clone(&self.tables);
         let Some(found) = self::table(&tables, table) else {
@@ -152,8 +152,8 @@ impl Reader<'_> {
             !full
         });
         let is_whole = match rows {
-            Rows::All => true,
-            Rows::OfRun(_) => found.column("run_id").is_none(),
+            WantedRows::All => true,
+            WantedRows::OfRun(_) => found.column("run_id").is_none(),
             _ => false,
         };
         self.held = held;
@@ -193,7 +193,7 @@ impl Reader<'_> {
         &mut self,
         table: &'static str,
         at: i64,
-        mut each: impl FnMut(&mut Cells<'_>),
+        mut each: impl FnMut(&mut ScannedRow<'_>),
     ) -> Result<(), DecodeError> {
         let tables = Rc::clone(&self.tables);
         let found = self::table(&tables, table)
@@ -205,7 +205,7 @@ impl Reader<'_> {
                 ..*want
             })
             .collect();
-        self.walk((table, found), Rows::At(at), &wants, |cells| {
+        self.walk((table, found), WantedRows::At(at), &wants, |cells| {
             each(cells);
             false
         })
@@ -226,10 +226,10 @@ impl Reader<'_> {
     /// Runs a scan; `each` returns whether to continue.
     fn walk(
         &mut self,
-        (table, found): (&'static str, &Found),
-        rows: Rows<'_>,
+        (table, found): (&'static str, &FoundTable),
+        rows: WantedRows<'_>,
         wants: &[Want<'static>],
-        mut each: impl FnMut(&mut Cells<'_>) -> bool,
+        mut each: impl FnMut(&mut ScannedRow<'_>) -> bool,
     ) -> Result<(), DecodeError> {
         let scan = Scan {
             table: found,
@@ -238,7 +238,7 @@ impl Reader<'_> {
         };
         let (notes, texts) = (&mut self.notes, &mut self.texts);
         self.db.scan(&scan, &mut |row| {
-            each(&mut Cells {
+            each(&mut ScannedRow {
                 row,
                 table,
                 wants,
@@ -252,7 +252,7 @@ impl Reader<'_> {
     }
 }
 
-impl<'a> Cells<'a> {
+impl<'a> ScannedRow<'a> {
     /// Adds an issue about a column.
     pub(super) fn mark_odd(&mut self, column: &str, issue: Issue) {
         let issue = issue.at_row(self.table, self.at).at_column(column);
@@ -260,7 +260,7 @@ impl<'a> Cells<'a> {
     }
 
     /// Returns the index of a requested column, and its position for issues.
-    fn find(&mut self, column: &str) -> (usize, At) {
+    fn find(&mut self, column: &str) -> (usize, CellPlace) {
         let len = self.wants.len();
         let places = (self.next..len).chain(0..self.next.min(len));
         let is = |at: &usize| {
@@ -270,7 +270,7 @@ impl<'a> Cells<'a> {
         };
         let found = places.into_iter().find(is).unwrap_or(len);
         self.next = found + 1;
-        let place = At {
+        let place = CellPlace {
             table: self.table,
             row: self.at,
             column: self.wants.get(found).map_or("", |want| want.column),
@@ -279,7 +279,7 @@ impl<'a> Cells<'a> {
     }
 
     /// Returns a requested cell and its position; NULL if the cell cannot be read.
-    fn cell(&mut self, column: &str) -> (Cell<'a>, At) {
+    fn cell(&mut self, column: &str) -> (Cell<'a>, CellPlace) {
         let (found, place) = self.find(column);
         (self.row.cell(found).unwrap_or(Cell::NULL), place)
     }
@@ -290,7 +290,7 @@ impl<'a> Cells<'a> {
         self.string_of(&cell, at)
     }
 
-    fn string_of(&mut self, cell: &Cell<'_>, at: At) -> Option<String> {
+    fn string_of(&mut self, cell: &Cell<'_>, at: CellPlace) -> Option<String> {
         if !cell.is_cut() {
             return text_of(&cell.value, at, self.notes);
         }
@@ -318,7 +318,7 @@ impl<'a> Cells<'a> {
     }
 }
 
-impl Fields for Cells<'_> {
+impl Fields for ScannedRow<'_> {
     /// Returns a column as text. Rows with equal texts share one copy in memory.
     fn text(&mut self, column: &str) -> Option<Text> {
         let (cell, at) = self.cell(column);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::execution::malformed;
 use super::gates::not_json;
-use super::reader::{Reader, not_read, whole_characters};
+use super::reader::{RowsReader, not_read, whole_characters};
 use crate::model::database::{CellAt, Database, DecodeError};
 use crate::model::issue::Issue;
 use crate::model::schema;
@@ -80,7 +80,7 @@ pub fn runs(db: &dyn Database, name: &str) -> Result<Vec<RunEntry>, DecodeError>
 /// # Errors
 /// If the requested run does not exist.
 pub(super) fn read_run(
-    reader: &mut Reader<'_>,
+    reader: &mut RowsReader<'_>,
     run: &mut Run,
     folder: &str,
     wanted: Option<&str>,
@@ -160,7 +160,7 @@ pub(super) fn read_run(
     Ok(others)
 }
 
-fn no_row(reader: &mut Reader<'_>) {
+fn no_row(reader: &mut RowsReader<'_>) {
     if reader.table(schema::RUN).is_some() {
         reader.notes.add(
             Issue::warning("no-run-row", "the table `run` is empty")
@@ -170,7 +170,7 @@ fn no_row(reader: &mut Reader<'_>) {
     }
 }
 
-fn read_source(reader: &mut Reader<'_>, into: &mut Program, at: i64) {
+fn read_source(reader: &mut RowsReader<'_>, into: &mut Program, at: i64) {
     let Some(found) = reader.table(schema::RUN) else {
         return;
     };
@@ -221,7 +221,7 @@ fn read_source(reader: &mut Reader<'_>, into: &mut Program, at: i64) {
 }
 
 /// Reads all rows of the table `imports`.
-pub(super) fn read_imports(reader: &mut Reader<'_>) -> Vec<Import> {
+pub(super) fn read_imports(reader: &mut RowsReader<'_>) -> Vec<Import> {
     let mut imports = Vec::new();
     reader.scan(schema::IMPORTS, |cells| {
         let import = fields::import(cells);

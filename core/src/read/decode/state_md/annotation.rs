@@ -26,7 +26,7 @@ const LONGEST_BARE: usize = 200;
 /// Splits a line of the trace into its source, without trailing blanks, and its annotation.
 pub(crate) fn split(line: &str) -> (&str, Option<Annotation>) {
     let line = line.trim_end();
-    let marks = Marks::of(line);
+    let marks = AnnotationMarks::of(line);
     for &at in marks.hashes.iter().rev() {
         let (source, comment) = line.split_at(at);
         let comment = comment.strip_prefix('#').unwrap_or(comment);
@@ -54,15 +54,15 @@ pub(crate) fn elides(line: &str) -> bool {
 }
 
 /// The positions in a line at which an annotation may begin.
-struct Marks {
+struct AnnotationMarks {
     /// Byte offsets of `#` after a blank or at the start, outside of quotes. If there are many, only the last are kept.
     hashes: Vec<usize>,
     /// Possible starts of an annotation without `#`: an arrow, a check mark, a bracket, in this order.
     bare: [Option<usize>; 3],
 }
 
-impl Marks {
-    fn of(line: &str) -> Marks {
+impl AnnotationMarks {
+    fn of(line: &str) -> AnnotationMarks {
         let mut outside: Vec<usize> = Vec::new();
         let mut all: Vec<usize> = Vec::new();
         let mut bare = [None; 3];
@@ -89,7 +89,7 @@ impl Marks {
             escaped = c == '\\' && !escaped;
             blank_before = c.is_whitespace();
         }
-        Marks {
+        AnnotationMarks {
             // A quote that is never closed is not a quotation, so every `#` of the line may begin a comment.
             hashes: if quoted { all } else { outside },
             bare,

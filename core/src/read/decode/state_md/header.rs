@@ -1,7 +1,7 @@
 //! Parses the keys under the title of a state.md.
 
 use super::MOST_EXTRAS;
-use super::read::{Reader, SHOWN};
+use super::read::{SHOWN, StateReader};
 use super::table::cell_text;
 use crate::model::issue::Issue;
 use crate::model::text::short;
@@ -13,7 +13,7 @@ use crate::read::decode::text::{is_nothing, unescape};
 /// Maximum bytes of a key; a colon after more text belongs to a sentence.
 const LONGEST_KEY: usize = 400;
 
-impl Reader<'_> {
+impl StateReader<'_> {
     pub(super) fn header(&mut self, text: &str) {
         let item = text
             .strip_prefix("- ")

@@ -41,7 +41,7 @@ const MOST_EXTRAS: usize = 1_000;
 
 /// Parses a state.md of form A. Never fails: each defect becomes an issue with a line, but not yet with a file.
 pub fn parse(text: &str) -> (StateFile, Vec<Issue>) {
-    read::Reader::new(text.strip_prefix('\u{feff}').unwrap_or(text)).read()
+    read::StateReader::new(text.strip_prefix('\u{feff}').unwrap_or(text)).read()
 }
 
 /// Returns the format of a state file, determined by its content (docs/reference/formats.md).

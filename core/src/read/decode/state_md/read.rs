@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use super::annotation::{elides, read_number, split};
 use super::lines::{Lines, closes, fence, heading};
 use super::table::{
-    AGENTS, BINDINGS, Column, STACK, Table, cell_text, cells, column, folded, is_rule,
+    AGENTS, BINDINGS, ColumnMeaning, STACK, TableHeadings, cell_text, cells, column, folded,
+    is_rule,
 };
 use super::{MOST_EXTRAS, MOST_LINES, MOST_ROWS};
 use crate::model::issue::{Issue, Issues};
@@ -36,12 +37,12 @@ pub(super) enum Section {
     Stack,
     /// An unknown section: its index in `kept`, and the known section that contains it, if any. A heading of level 3
     /// ends an unknown section that is contained in a known section.
-    Extra(usize, Option<Part>),
+    Extra(usize, Option<UnknownSectionPart>),
 }
 
 /// A known section that contains an unknown part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum UnknownSectionPart {
     Constructs,
     Index,
 }
@@ -68,7 +69,7 @@ impl Section {
     }
 
     /// Returns the columns of the section's table; none for a section without a table.
-    pub(super) fn table(self) -> &'static Table {
+    pub(super) fn table(self) -> &'static TableHeadings {
         match self {
             Section::Index | Section::Bindings => BINDINGS,
             Section::Agents => AGENTS,
@@ -89,7 +90,7 @@ impl Section {
     }
 }
 
-pub(super) struct Reader<'a> {
+pub(super) struct StateReader<'a> {
     lines: Lines<'a>,
     pub(super) file: StateFile,
     issues: Issues,
@@ -99,10 +100,10 @@ pub(super) struct Reader<'a> {
     /// Index in `kept` of the unknown lines of each known section.
     leftovers: BTreeMap<&'static str, usize>,
     /// The columns of the current table.
-    pub(super) columns: Option<Vec<Column>>,
+    pub(super) columns: Option<Vec<ColumnMeaning>>,
     /// The open fence in an unknown section.
     fence: Option<(u8, usize)>,
-    pub(super) seen: Seen,
+    pub(super) seen: SeenSections,
     elided: bool,
     searches: u32,
     lines_cut: bool,
@@ -111,16 +112,16 @@ pub(super) struct Reader<'a> {
 }
 
 #[derive(Default)]
-pub(super) struct Seen {
+pub(super) struct SeenSections {
     title: bool,
     trace: bool,
     index: bool,
     pub(super) updated: bool,
 }
 
-impl<'a> Reader<'a> {
-    pub(super) fn new(text: &'a str) -> Reader<'a> {
-        Reader {
+impl<'a> StateReader<'a> {
+    pub(super) fn new(text: &'a str) -> StateReader<'a> {
+        StateReader {
             lines: Lines::new(text),
             file: StateFile::default(),
             issues: Issues::listing(MOST_EXTRAS),
@@ -129,7 +130,7 @@ impl<'a> Reader<'a> {
             leftovers: BTreeMap::new(),
             columns: None,
             fence: None,
-            seen: Seen::default(),
+            seen: SeenSections::default(),
             elided: false,
             searches: 0,
             lines_cut: false,
@@ -201,13 +202,15 @@ impl<'a> Reader<'a> {
             Section::Extra(_, Some(_)) if level > 3 => return false,
             Section::Extra(_, part) if level > 2 => part,
             Section::Constructs | Section::Parallel | Section::Loop if level > 2 => {
-                Some(Part::Constructs)
+                Some(UnknownSectionPart::Constructs)
             }
-            Section::Index | Section::Bindings | Section::Agents if level > 2 => Some(Part::Index),
+            Section::Index | Section::Bindings | Section::Agents if level > 2 => {
+                Some(UnknownSectionPart::Index)
+            }
             _ => None,
         };
         let lower = name.to_lowercase();
-        let constructs = part == Some(Part::Constructs);
+        let constructs = part == Some(UnknownSectionPart::Constructs);
         let begins = |words: &[&str]| constructs && words.iter().any(|w| lower.starts_with(w));
         if begins(&["parallel"]) {
             self.section = Section::Parallel;
@@ -228,8 +231,8 @@ impl<'a> Reader<'a> {
             self.section = section;
         } else {
             let heading = match part {
-                Some(Part::Constructs) => format!("{ACTIVE}{}", unescape(name)),
-                Some(Part::Index) => format!("Index: {}", unescape(name)),
+                Some(UnknownSectionPart::Constructs) => format!("{ACTIVE}{}", unescape(name)),
+                Some(UnknownSectionPart::Index) => format!("Index: {}", unescape(name)),
                 None => unescape(name).into_owned(),
             };
             let what = format!(

@@ -1,8 +1,8 @@
 //! Parses the table rows and list items in the sections of a state.md.
 
 use super::annotation::read_number;
-use super::read::{Reader, SHOWN, Section, item};
-use super::table::{BINDINGS, Column, cell_text, column, folded};
+use super::read::{SHOWN, Section, StateReader, item};
+use super::table::{BINDINGS, ColumnMeaning, cell_text, column, folded};
 use crate::model::issue::Issue;
 use crate::model::text::short;
 use crate::model::{
@@ -13,7 +13,7 @@ use crate::read::decode::text::{is_nothing, unescape};
 /// Keys of a parallel block's section that are not the names of branches.
 const PARALLEL_KEYS: [&str; 4] = ["strategy", "on-fail", "on_fail", "count"];
 
-impl Reader<'_> {
+impl StateReader<'_> {
     /// Sets the current section from a table's headings. A table directly under "Index" lists agents if it has a column
     /// `Scope` or `Model`.
     pub(super) fn index_columns(&mut self, headings: &[Text]) {
@@ -21,7 +21,7 @@ impl Reader<'_> {
         if self.section == Section::Index && (has("scope") || has("model")) {
             self.section = Section::Agents;
         }
-        let framed = |heading: &Text| column(BINDINGS, heading) == Column::Frame;
+        let framed = |heading: &Text| column(BINDINGS, heading) == ColumnMeaning::Frame;
         if matches!(self.section, Section::Index | Section::Bindings)
             && !headings.iter().any(framed)
         {
@@ -33,7 +33,7 @@ impl Reader<'_> {
 
     /// Reads one row of the current table; returns `false` if the row does not fit the table.
     pub(super) fn table_row(&mut self, cells: &[&str]) -> bool {
-        let row = Row::new(self, cells);
+        let row = TableCells::new(self, cells);
         match self.section {
             Section::Index | Section::Bindings => self.binding(&row),
             Section::Agents => self.agent(&row),
@@ -42,14 +42,14 @@ impl Reader<'_> {
         }
     }
 
-    fn binding(&mut self, row: &Row<'_>) -> bool {
-        let name = row.get(Column::Name).unwrap_or_default();
-        let path = row.text(Column::Path).unwrap_or_default();
+    fn binding(&mut self, row: &TableCells<'_>) -> bool {
+        let name = row.get(ColumnMeaning::Name).unwrap_or_default();
+        let path = row.text(ColumnMeaning::Path).unwrap_or_default();
         if name.is_empty() && path.is_empty() {
             return false;
         }
         let name = cell_text(name);
-        let execution_id = match row.get(Column::Frame).map(frame) {
+        let execution_id = match row.get(ColumnMeaning::Frame).map(frame) {
             Some(Ok(id)) => id,
             Some(Err(raw)) => {
                 let message = format!(
@@ -66,7 +66,7 @@ impl Reader<'_> {
         };
         let binding = IndexedBinding {
             name,
-            kind: row.text(Column::Kind).unwrap_or_default(),
+            kind: row.text(ColumnMeaning::Kind).unwrap_or_default(),
             path,
             execution_id,
         };
@@ -74,36 +74,41 @@ impl Reader<'_> {
         true
     }
 
-    fn agent(&mut self, row: &Row<'_>) -> bool {
-        let name = row.get(Column::Name).unwrap_or_default();
-        let path = row.text(Column::Path);
+    fn agent(&mut self, row: &TableCells<'_>) -> bool {
+        let name = row.get(ColumnMeaning::Name).unwrap_or_default();
+        let path = row.text(ColumnMeaning::Path);
         if name.is_empty() && path.is_none() {
             return false;
         }
         let agent = IndexedAgent {
             name: cell_text(name),
-            scope: row.text(Column::Scope).map(|word| AgentScope::parse(&word)),
+            scope: row
+                .text(ColumnMeaning::Scope)
+                .map(|word| AgentScope::parse(&word)),
             path,
         };
         self.hold(|file| &mut file.agents, agent);
         true
     }
 
-    fn frame(&mut self, row: &Row<'_>) -> bool {
-        let id = row.get(Column::Frame).map(frame);
+    fn frame(&mut self, row: &TableCells<'_>) -> bool {
+        let id = row.get(ColumnMeaning::Frame).map(frame);
         // The first row of a stack may be the root: `(root)`, `-`, `0`, or empty.
         let is_root = match id {
             None | Some(Ok(None)) => true,
             Some(Ok(Some(0))) => {
-                row.get(Column::Depth).is_some_and(|depth| depth == "0")
+                row.get(ColumnMeaning::Depth)
+                    .is_some_and(|depth| depth == "0")
                     || row
-                        .get(Column::Block)
+                        .get(ColumnMeaning::Block)
                         .is_none_or(|block| frame(block) == Ok(None))
             }
             _ => false,
         };
         if is_root {
-            let status = row.get(Column::Status).filter(|raw| !is_nothing(raw));
+            let status = row
+                .get(ColumnMeaning::Status)
+                .filter(|raw| !is_nothing(raw));
             self.file.root = status.map(read_status);
             return true;
         }
@@ -114,9 +119,11 @@ impl Reader<'_> {
         };
         let frame = CallFrame {
             execution_id,
-            block: row.text(Column::Block).unwrap_or_default(),
-            depth: row.get(Column::Depth).and_then(|raw| raw.parse().ok()),
-            status: read_status(row.get(Column::Status).unwrap_or_default()),
+            block: row.text(ColumnMeaning::Block).unwrap_or_default(),
+            depth: row
+                .get(ColumnMeaning::Depth)
+                .and_then(|raw| raw.parse().ok()),
+            status: read_status(row.get(ColumnMeaning::Status).unwrap_or_default()),
         };
         self.hold(|file| &mut file.call_stack, frame);
         true
@@ -209,10 +216,10 @@ impl Reader<'_> {
 }
 
 /// The cells of a row as written, each with its column.
-struct Row<'c>(Vec<(Column, &'c str)>);
+struct TableCells<'c>(Vec<(ColumnMeaning, &'c str)>);
 
-impl<'c> Row<'c> {
-    fn new(reader: &Reader<'_>, cells: &[&'c str]) -> Row<'c> {
+impl<'c> TableCells<'c> {
+    fn new(reader: &StateReader<'_>, cells: &[&'c str]) -> TableCells<'c> {
         let table = reader.section.table();
         let named = reader
             .columns
@@ -223,18 +230,20 @@ impl<'c> Row<'c> {
             None => table.get(at).map(|(column, ..)| *column),
         };
         let cells = cells.iter().enumerate();
-        Row(cells
-            .map(|(at, raw)| (column(at).unwrap_or(Column::Other), *raw))
-            .collect())
+        TableCells(
+            cells
+                .map(|(at, raw)| (column(at).unwrap_or(ColumnMeaning::Other), *raw))
+                .collect(),
+        )
     }
 
     /// Returns a cell as written; `None` if it is missing or empty.
-    fn get(&self, column: Column) -> Option<&'c str> {
+    fn get(&self, column: ColumnMeaning) -> Option<&'c str> {
         let cell = self.0.iter().find(|(c, _)| *c == column);
         cell.map(|(_, raw)| *raw).filter(|raw| !raw.is_empty())
     }
 
-    fn text(&self, column: Column) -> Option<Text> {
+    fn text(&self, column: ColumnMeaning) -> Option<Text> {
         let cell = self.get(column).filter(|raw| !is_nothing(raw));
         cell.map(cell_text)
     }

@@ -55,7 +55,7 @@ fn unwrap(raw: &str) -> &str {
 
 /// The meaning of a table's column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Column {
+pub(crate) enum ColumnMeaning {
     Name,
     Kind,
     Path,
@@ -68,29 +68,37 @@ pub(crate) enum Column {
 }
 
 /// The columns of a table in order, each with its heading and with alternative headings of real files, in lower case.
-pub(crate) type Table = [(Column, &'static str, &'static [&'static str])];
+pub(crate) type TableHeadings = [(ColumnMeaning, &'static str, &'static [&'static str])];
 
 /// The columns of the index of bindings.
-pub(crate) const BINDINGS: &Table = &[
-    (Column::Name, "Name", &["binding", "agent"]),
-    (Column::Kind, "Kind", &["type"]),
-    (Column::Path, "Path", &["file", "location"]),
-    (Column::Frame, "Execution ID", &["execution", "frame"]),
+pub(crate) const BINDINGS: &TableHeadings = &[
+    (ColumnMeaning::Name, "Name", &["binding", "agent"]),
+    (ColumnMeaning::Kind, "Kind", &["type"]),
+    (ColumnMeaning::Path, "Path", &["file", "location"]),
+    (
+        ColumnMeaning::Frame,
+        "Execution ID",
+        &["execution", "frame"],
+    ),
 ];
 
 /// The columns of the index of agents.
-pub(crate) const AGENTS: &Table = &[
-    (Column::Name, "Name", &["binding", "agent"]),
-    (Column::Scope, "Scope", &[]),
-    (Column::Path, "Path", &["file", "location"]),
+pub(crate) const AGENTS: &TableHeadings = &[
+    (ColumnMeaning::Name, "Name", &["binding", "agent"]),
+    (ColumnMeaning::Scope, "Scope", &[]),
+    (ColumnMeaning::Path, "Path", &["file", "location"]),
 ];
 
 /// The columns of the call stack.
-pub(crate) const STACK: &Table = &[
-    (Column::Frame, "execution_id", &["id", "execution", "frame"]),
-    (Column::Block, "block", &[]),
-    (Column::Depth, "depth", &[]),
-    (Column::Status, "status", &[]),
+pub(crate) const STACK: &TableHeadings = &[
+    (
+        ColumnMeaning::Frame,
+        "execution_id",
+        &["id", "execution", "frame"],
+    ),
+    (ColumnMeaning::Block, "block", &[]),
+    (ColumnMeaning::Depth, "depth", &[]),
+    (ColumnMeaning::Status, "status", &[]),
 ];
 
 /// Returns a heading in lower case, with blanks for `_` and `-`.
@@ -99,15 +107,15 @@ pub(super) fn folded(heading: &str) -> String {
 }
 
 /// Returns the meaning of the column with this heading.
-pub(crate) fn column(table: &Table, heading: &str) -> Column {
+pub(crate) fn column(table: &TableHeadings, heading: &str) -> ColumnMeaning {
     let heading = folded(heading);
-    let is = |(_, own, others): &&(Column, &str, &[&str])| {
+    let is = |(_, own, others): &&(ColumnMeaning, &str, &[&str])| {
         folded(own) == heading || others.contains(&&*heading)
     };
     table
         .iter()
         .find(is)
-        .map_or(Column::Other, |(column, ..)| *column)
+        .map_or(ColumnMeaning::Other, |(column, ..)| *column)
 }
 
 #[cfg(test)]

@@ -79,7 +79,7 @@ pub fn issues(gates: &[Gate], log: &[AuditEvent]) -> Vec<Issue> {
     }
     issues.extend(sealed::contradictions(gates, log));
     let uncreated = sealed::uncreated(gates, log);
-    issues.extend(uncreated.iter().map(sealed::Uncreated::issue));
+    issues.extend(uncreated.iter().map(sealed::UnsealedCreation::issue));
     issues
 }
 

@@ -2,14 +2,14 @@
 
 use serde_json::{Map, Value};
 
-use super::{Recorded, SHOWN, Sealed, changed};
+use super::{SHOWN, SealedRow, SealedRows, changed};
 use crate::model::issue::Issue;
 use crate::model::text::cut;
 use crate::model::time::Stamp;
 use crate::model::{Gate, GateStatus, Text};
 use crate::read::gate::{columns, prompt_hash};
 
-impl Recorded<'_> {
+impl SealedRows<'_> {
     /// Compares a gate with its sealed rows, and adds an issue for each difference.
     pub(super) fn compare(&self, gate: &Gate, issues: &mut Vec<Issue>) {
         if let Some(created) = self.created.first().or(self.adopted.last()) {
@@ -48,7 +48,7 @@ impl Recorded<'_> {
         let Some(last) = last else { return };
         let acting = self.decided.last();
         let acting = acting.and_then(|row| row.metadata.get(columns::ON_BEHALF_OF));
-        let same = match first.and_then(|row| columns::Columns::of(&row.metadata)) {
+        let same = match first.and_then(|row| columns::GateColumns::of(&row.metadata)) {
             Some(columns) => {
                 let mut then = columns.metadata;
                 if let Some(name) = acting {
@@ -81,7 +81,7 @@ impl<'a> Against<'a> {
         Against { gate, row, issues }
     }
 
-    fn created(&mut self, created: &Sealed<'_>) {
+    fn created(&mut self, created: &SealedRow<'_>) {
         let said = &created.metadata;
         let list = self
             .gate
@@ -103,7 +103,7 @@ impl<'a> Against<'a> {
             None => self.time("created_at", created.event.timestamp.as_ref()),
         }
         // Earlier versions of Prosescope did not record `columns`, so the columns below cannot be compared.
-        let Some(then) = columns::Columns::of(said) else {
+        let Some(then) = columns::GateColumns::of(said) else {
             return;
         };
         if then.execution_id.is_none() || then.execution_id != self.gate.source_execution_id {
@@ -115,7 +115,7 @@ impl<'a> Against<'a> {
         self.hash("on_reject", then.on_reject.as_deref());
     }
 
-    fn decided(&mut self, decided: &Sealed<'_>) {
+    fn decided(&mut self, decided: &SealedRow<'_>) {
         let event = decided.event;
         self.same("status", Some(event.kind.word()));
         self.same("resolved_by", event.principal.as_deref());

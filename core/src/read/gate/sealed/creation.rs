@@ -13,11 +13,11 @@ use crate::model::issue::Issue;
 use crate::model::text::cut;
 use crate::model::{AuditEvent, AuditKind, Gate};
 use crate::read::gate::audit::Chain;
-use crate::read::gate::columns::Columns;
+use crate::read::gate::columns::GateColumns;
 
 /// A gate whose creation is not in a sealed row, although its log seals creations.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Uncreated<'a> {
+pub(crate) struct UnsealedCreation<'a> {
     pub(crate) gate: &'a Gate,
     /// The last override by which the gate was decided although its creation is unsealed.
     by: Option<&'a AuditEvent>,
@@ -33,11 +33,11 @@ pub(crate) fn seals_creations(first: &AuditKind, chain: &Chain) -> bool {
 /// Returns whether a row is an override that records the state of a gate without a sealed creation. `gate create` logs
 /// its own overrides with the same event, but without the gate's columns.
 pub(super) fn adopts(event: &AuditEvent, metadata: &Map<String, Value>) -> bool {
-    event.kind == AuditKind::Overridden && Columns::of(metadata).is_some()
+    event.kind == AuditKind::Overridden && GateColumns::of(metadata).is_some()
 }
 
 /// Returns the gates whose creation is not in a sealed row, for runs whose log seals creations.
-pub(crate) fn uncreated<'a>(gates: &'a [Gate], log: &'a [AuditEvent]) -> Vec<Uncreated<'a>> {
+pub(crate) fn uncreated<'a>(gates: &'a [Gate], log: &'a [AuditEvent]) -> Vec<UnsealedCreation<'a>> {
     let mut rows: Vec<&AuditEvent> = log.iter().filter(|event| is_sealed(event)).collect();
     rows.sort_by_key(|event| event.id);
     let mut sealing: BTreeMap<&str, bool> = BTreeMap::new();
@@ -62,7 +62,7 @@ pub(crate) fn uncreated<'a>(gates: &'a [Gate], log: &'a [AuditEvent]) -> Vec<Unc
     let own = |gate: &'a Gate| {
         let of = (gate.run_id.as_deref()?, &*gate.id);
         let missing = sealing.get(of.0) == Some(&true) && !created.contains(&of);
-        missing.then(|| Uncreated {
+        missing.then(|| UnsealedCreation {
             gate,
             by: adopted.get(&of).copied(),
         })
@@ -70,7 +70,7 @@ pub(crate) fn uncreated<'a>(gates: &'a [Gate], log: &'a [AuditEvent]) -> Vec<Unc
     gates.iter().filter_map(own).collect()
 }
 
-impl Uncreated<'_> {
+impl UnsealedCreation<'_> {
     /// Describes the missing creation and its consequence, without the gate's id.
     pub(crate) fn words(&self) -> String {
         let none = "no sealed row of the log records its creation";

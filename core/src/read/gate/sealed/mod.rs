@@ -8,7 +8,7 @@ mod creation;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use creation::{Uncreated, seals_creations, uncreated};
+pub(crate) use creation::{UnsealedCreation, seals_creations, uncreated};
 
 use std::collections::BTreeMap;
 
@@ -25,20 +25,20 @@ const LOG: &str = "gate_audit_log";
 const SHOWN: usize = 60;
 
 /// A sealed row of the log, with its parsed metadata.
-struct Sealed<'a> {
+struct SealedRow<'a> {
     event: &'a AuditEvent,
     metadata: Map<String, Value>,
 }
 
 /// The rows of the log about one gate of one run, in order of id.
 #[derive(Default)]
-struct Recorded<'a> {
+struct SealedRows<'a> {
     /// The id of the first sealed row.
     first: Option<i64>,
-    created: Vec<Sealed<'a>>,
+    created: Vec<SealedRow<'a>>,
     /// Overrides that record the gate's state, because its creation is not sealed.
-    adopted: Vec<Sealed<'a>>,
-    decided: Vec<Sealed<'a>>,
+    adopted: Vec<SealedRow<'a>>,
+    decided: Vec<SealedRow<'a>>,
     /// Decisions that are not sealed.
     unsealed: Vec<&'a AuditEvent>,
 }
@@ -46,12 +46,12 @@ struct Recorded<'a> {
 /// Returns the differences between gates and the sealed rows of their log. Each is an error, because `prosescope`
 /// writes a gate and its row of the log in one transaction.
 pub(crate) fn contradictions(gates: &[Gate], log: &[AuditEvent]) -> Vec<Issue> {
-    let mut recorded: BTreeMap<(&str, &str), Recorded<'_>> = BTreeMap::new();
+    let mut recorded: BTreeMap<(&str, &str), SealedRows<'_>> = BTreeMap::new();
     let mut rows: Vec<&AuditEvent> = log.iter().collect();
     rows.sort_by_key(|event| event.id);
     for event in rows {
         let of = recorded.entry((&event.run_id, &event.gate_id)).or_default();
-        let sealed = sealed_metadata(event).map(|metadata| Sealed { event, metadata });
+        let sealed = sealed_metadata(event).map(|metadata| SealedRow { event, metadata });
         let Some(sealed) = sealed else {
             of.unsealed.extend(event.kind.resolves().then_some(event));
             continue;
@@ -145,7 +145,7 @@ fn changed(id: &str, column: &str, what: &str, row: i64) -> Issue {
     )
 }
 
-impl Recorded<'_> {
+impl SealedRows<'_> {
     /// Adds issues about contradictions within the log itself, and about decisions without a seal.
     fn check_log(&self, id: &str, gates: &[&Gate], issues: &mut Vec<Issue>) {
         for (rows, what, column) in [

@@ -24,7 +24,7 @@ fn rejected() -> (Gate, Vec<AuditEvent>) {
     gate.resolved_by = Some("raymond".into());
     gate.comment = Some("not yet".into());
     gate.metadata = Some(r#"{"on_behalf_of":"ops-team","visit":2}"#.into());
-    let columns = columns::Columns {
+    let columns = columns::GateColumns {
         execution_id: gate.execution_id,
         timeout: Some("4h".into()),
         timeout_at: gate.timeout_at.clone(),

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use prosescope_authorizer::{Action, authorize};
 use rusqlite::Connection;
 
-use crate::model::database::Found;
+use crate::model::database::FoundTable;
 use crate::read::sqlite::guard::NOT_FUNCTIONS;
 
 /// SQLite's own tables that describe the file, and table-valued functions that only compute.
@@ -45,7 +45,7 @@ const TABLE_PRAGMAS: &[&str] = &[
 /// the first refusal in `refused`.
 pub(super) fn only_reads(
     conn: &Connection,
-    tables: &[Found],
+    tables: &[FoundTable],
     refused: Arc<Mutex<Option<String>>>,
 ) -> rusqlite::Result<()> {
     let readable = Readable::of(tables);
@@ -69,7 +69,7 @@ struct Readable {
 }
 
 impl Readable {
-    fn of(tables: &[Found]) -> Readable {
+    fn of(tables: &[FoundTable]) -> Readable {
         let mut readable = Readable {
             tables: OF_SQLITE.iter().map(|name| (*name).to_owned()).collect(),
             others: BTreeMap::new(),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use typed_index_collections::TiVec;
 
-use super::marks::{Marks, Paths, ahead, live, status};
+use super::marks::{Paths, StatementMarks, ahead, live, status};
 use crate::model::{
     AgentScope, CallFrame, Form, IndexedAgent, IndexedBinding, LoopState, ParallelState, Run,
     RunStatus, StateFile, Status, Text, TraceLine, ValueAt,
@@ -80,13 +80,13 @@ pub fn state_file_of(
             &trace_program
         }
     };
-    let marks = Marks::new(run, trace, listing, lines.as_ref());
+    let marks = StatementMarks::new(run, trace, listing, lines.as_ref());
     let beyond = match program {
         Some(_) if !run.recorded_in_rows() => marks.beyond_program(),
         _ => Vec::new(),
     };
     let whole = options.whole_program || program.is_none() || !beyond.is_empty();
-    let mut window = Window::new(&marks, &file, whole);
+    let mut window = WrittenLines::new(&marks, &file, whole);
     // If the last line that ran is not in the program, the next statements are unknown.
     let last = trace
         .nodes
@@ -140,15 +140,15 @@ fn texts(trace: &Trace) -> (String, BTreeMap<NodeId, u32>) {
 }
 
 /// The lines of the program to write, and the statements that come next.
-struct Window {
+struct WrittenLines {
     /// The last line of the program to write.
     end: u32,
     /// The indexes of the statements that come next.
     ahead: Vec<u32>,
 }
 
-impl Window {
-    fn new(marks: &Marks<'_>, file: &StateFile, whole: bool) -> Window {
+impl WrittenLines {
+    fn new(marks: &StatementMarks<'_>, file: &StateFile, whole: bool) -> WrittenLines {
         let mut last = 0;
         for (at, statement) in (0_u32..).zip(&marks.listing.statements) {
             if let Some(node) = marks.node(at) {
@@ -194,10 +194,10 @@ impl Window {
         let ahead = (0..marks.of.len() as u32)
             .filter(|at| open && comes(at))
             .collect();
-        Window { end, ahead }
+        WrittenLines { end, ahead }
     }
 
-    fn lines(&self, marks: &Marks<'_>) -> Vec<TraceLine> {
+    fn lines(&self, marks: &StatementMarks<'_>) -> Vec<TraceLine> {
         let mut said = BTreeMap::new();
         for (at, statement) in (0_u32..).zip(&marks.listing.statements) {
             let annotation = match self.ahead.binary_search(&at) {
@@ -247,7 +247,7 @@ fn end(listing: &Listing, last: u32) -> u32 {
 }
 
 /// Adds the open parallels and loops, and the loops that come next.
-fn constructs(marks: &Marks<'_>, window: &Window, file: &mut StateFile) {
+fn constructs(marks: &StatementMarks<'_>, window: &WrittenLines, file: &mut StateFile) {
     let spoken: BTreeMap<NodeId, u32> = (0_u32..)
         .zip(&marks.of)
         .filter_map(|(s, n)| Some(((*n)?, s)))
@@ -328,7 +328,7 @@ fn constructs(marks: &Marks<'_>, window: &Window, file: &mut StateFile) {
 }
 
 /// The first and last line of a construct.
-type Lines = Option<(u32, u32)>;
+type ConstructLines = Option<(u32, u32)>;
 
 /// Returns a branch's status in the words of state.md, which uses `started` only for whole constructs.
 fn branch_status(status: &Status) -> Status {
@@ -340,7 +340,7 @@ fn branch_status(status: &Status) -> Status {
 
 fn looped(
     statement: Option<&Statement>,
-    lines: Lines,
+    lines: ConstructLines,
     word: &str,
     round: u32,
     max: Option<u32>,

@@ -11,7 +11,7 @@ use crate::record::render::binding_md::file_name;
 use crate::trace::{Node, NodeId, NodeKind, NodeStatus, Trace};
 
 /// The current node of each statement, and the places of written values.
-pub(super) struct Marks<'a> {
+pub(super) struct StatementMarks<'a> {
     pub(super) run: &'a Run,
     pub(super) trace: &'a Trace,
     pub(super) listing: &'a Listing,
@@ -28,15 +28,15 @@ pub(super) struct Marks<'a> {
     paths: Paths<'a>,
 }
 
-impl<'a> Marks<'a> {
+impl<'a> StatementMarks<'a> {
     pub(super) fn new(
         run: &'a Run,
         trace: &'a Trace,
         listing: &'a Listing,
         lines: Option<&BTreeMap<NodeId, u32>>,
-    ) -> Marks<'a> {
+    ) -> StatementMarks<'a> {
         let live = live(trace);
-        let mut marks = Marks {
+        let mut marks = StatementMarks {
             run,
             trace,
             listing,
@@ -58,7 +58,7 @@ impl<'a> Marks<'a> {
         }
         for (at, node) in trace.nodes.iter_enumerated() {
             let frame = marks.above.get(at).copied().flatten();
-            // `Window` marks the statements that come next, so this loop skips their nodes.
+            // `WrittenLines` marks the statements that come next, so this loop skips their nodes.
             let comes = node.inferred && node.status == NodeStatus::Pending;
             // A gate without a record may belong to any frame or round, so it annotates no line.
             let met = matches!(node.kind, NodeKind::Gate { .. })

@@ -1,7 +1,7 @@
 //! Writes state.md of form A for any run (docs/reference/formats.md).
 //!
-//! The file is a view: [`crate::read::decode::state_md`] reads its head, annotated lines, open constructs, index and call
-//! stack, and nothing else of the run is in it.
+//! The file is a view: [`crate::read::decode::state_md`] reads its head, annotated lines, open constructs, index and
+//! call stack, and nothing else of the run is in it.
 
 mod build;
 mod marks;

@@ -11,7 +11,7 @@ use crate::model::{
 use crate::read::decode::state_md::annotation::{DECISIONS, split};
 use crate::read::decode::state_md::header::header_key;
 use crate::read::decode::state_md::lines::fence;
-use crate::read::decode::state_md::table::{AGENTS, BINDINGS, STACK, Table};
+use crate::read::decode::state_md::table::{AGENTS, BINDINGS, STACK, TableHeadings};
 use crate::record::render::binding_md::ticks;
 
 /// The column at which annotations begin, from 0. After a longer line, an annotation follows three blanks.
@@ -242,7 +242,7 @@ fn call_stack(out: &mut String, frames: &[CallFrame]) {
     }
 }
 
-fn table_head(out: &mut String, table: &Table) {
+fn table_head(out: &mut String, table: &TableHeadings) {
     let heads: Vec<&str> = table.iter().map(|(_, heading, _)| *heading).collect();
     let rules: Vec<String> = heads.iter().map(|h| "-".repeat(h.len() + 2)).collect();
     out.push_str(&format!(

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::model::{CompactLog, LogEvent, LogLine};
 
 /// Facts that a first reading of the whole log collects.
-pub(super) struct Ahead {
+pub(super) struct LogPreview {
     /// The last line that refers to each frame.
     last_of: BTreeMap<i64, usize>,
     /// The pass through a loop to which a `loop:` marker belongs, by line.
@@ -24,9 +24,9 @@ struct Pass {
     max: Option<u32>,
 }
 
-impl Ahead {
-    pub(super) fn of(log: &CompactLog) -> Ahead {
-        let mut ahead = Ahead {
+impl LogPreview {
+    pub(super) fn of(log: &CompactLog) -> LogPreview {
+        let mut ahead = LogPreview {
             last_of: BTreeMap::new(),
             pass_of: BTreeMap::new(),
             ends: Vec::new(),

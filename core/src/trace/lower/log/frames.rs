@@ -6,25 +6,25 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Lowering, node_status};
 use crate::model::{LogEvent, LogLine, Status, Text};
 use crate::program::StatementKind;
-use crate::trace::lower::facts::Facts;
-use crate::trace::story::{At, Happening, Place};
+use crate::trace::lower::facts::LineEvidence;
+use crate::trace::story::{Happening, StoryAt, StoryParent};
 use crate::trace::{NodeKind, NodeStatus};
 
 /// The frames that the lines of a log have entered so far.
 #[derive(Default)]
 pub(super) struct Frames<'a> {
-    pub(super) by_id: BTreeMap<i64, At>,
-    open: BTreeMap<At, Entered>,
+    pub(super) by_id: BTreeMap<i64, StoryAt>,
+    open: BTreeMap<StoryAt, EnteredFrame>,
     /// The frames by the number and branch of the line that entered the frame (`3a→`), the latest last. Frames that
     /// were left are removed from the end.
-    by_number: BTreeMap<(Option<u32>, Option<Text>), Vec<At>>,
-    by_block: BTreeMap<u32, Vec<At>>,
+    by_number: BTreeMap<(Option<u32>, Option<Text>), Vec<StoryAt>>,
+    by_block: BTreeMap<u32, Vec<StoryAt>>,
     /// Pairs of a block in the program and the name of a block that it calls.
     calls: BTreeSet<(u32, &'a str)>,
 }
 
 /// A frame that was entered and not left.
-struct Entered {
+struct EnteredFrame {
     has_id: bool,
     block: Text,
     /// The index of the block's declaration in the program, if known.
@@ -32,7 +32,7 @@ struct Entered {
 }
 
 impl<'a> Frames<'a> {
-    pub(super) fn of(facts: &Facts<'a>) -> Frames<'a> {
+    pub(super) fn of(facts: &LineEvidence<'a>) -> Frames<'a> {
         let mut frames = Frames::default();
         for (at, statement) in (0_u32..).zip(&facts.listing.statements) {
             let block = facts.get(at).and_then(|fact| fact.block);
@@ -46,25 +46,25 @@ impl<'a> Frames<'a> {
     }
 
     /// Marks a frame as left.
-    pub(super) fn close(&mut self, first: At) {
+    pub(super) fn close(&mut self, first: StoryAt) {
         self.open.remove(&first);
     }
 
     /// Returns the last open frame that was entered on a line with the number and branch of `line`.
-    fn of_number(&mut self, line: &LogLine) -> Option<At> {
+    fn of_number(&mut self, line: &LogLine) -> Option<StoryAt> {
         let key = (line.number, line.branch.clone());
         last_open(self.by_number.get_mut(&key)?, &self.open)
     }
 
     /// Returns the frame without an id that a line ends. Such a line has the name of the frame's block, or no name.
-    pub(super) fn nameless(&mut self, line: &LogLine, text: &str) -> Option<At> {
+    pub(super) fn nameless(&mut self, line: &LogLine, text: &str) -> Option<StoryAt> {
         let first = self.of_number(line)?;
         let open = self.open.get(&first)?;
         (!open.has_id && (text.is_empty() || *text == *open.block)).then_some(first)
     }
 }
 
-fn last_open(stack: &mut Vec<At>, open: &BTreeMap<At, Entered>) -> Option<At> {
+fn last_open(stack: &mut Vec<StoryAt>, open: &BTreeMap<StoryAt, EnteredFrame>) -> Option<StoryAt> {
     while let Some(at) = stack.last().copied() {
         if open.contains_key(&at) {
             return Some(at);
@@ -76,7 +76,7 @@ fn last_open(stack: &mut Vec<At>, open: &BTreeMap<At, Entered>) -> Option<At> {
 
 impl Lowering<'_, '_, '_> {
     /// Returns the frame with an id. A frame that was never entered begins at the first line that refers to it.
-    pub(super) fn frame_of(&mut self, at: usize, line: &LogLine, id: i64) -> At {
+    pub(super) fn frame_of(&mut self, at: usize, line: &LogLine, id: i64) -> StoryAt {
         if let Some(first) = self.frames.by_id.get(&id) {
             return *first;
         }
@@ -100,14 +100,14 @@ impl Lowering<'_, '_, '_> {
         first
     }
 
-    fn entered(&mut self, line: &LogLine, first: At, has_id: bool, block: Text) {
+    fn entered(&mut self, line: &LogLine, first: StoryAt, has_id: bool, block: Text) {
         let in_program = self.facts.blocks.get(&*block).copied();
         let key = (line.number, line.branch.clone());
         self.frames.by_number.entry(key).or_default().push(first);
         if let Some(block) = in_program {
             self.frames.by_block.entry(block).or_default().push(first);
         }
-        let entered = Entered {
+        let entered = EnteredFrame {
             has_id,
             block,
             in_program,
@@ -122,7 +122,7 @@ impl Lowering<'_, '_, '_> {
         at: usize,
         line: &LogLine,
         called: Option<&Text>,
-    ) -> Place {
+    ) -> StoryParent {
         let tied = self.tie(at).filter(|(tie, _)| !tie.guessed);
         let block = tied.and_then(|(tie, _)| self.facts.get(tie.statement)?.block);
         if let Some(first) = self.frames.of_number(line)
@@ -152,7 +152,7 @@ impl Lowering<'_, '_, '_> {
         &mut self,
         at: usize,
         line: &LogLine,
-        scope: Place,
+        scope: StoryParent,
         block: &Text,
         id: Option<i64>,
         status: Option<&Status>,
@@ -204,7 +204,7 @@ impl Lowering<'_, '_, '_> {
         }
     }
 
-    pub(super) fn leave_frame(&mut self, at: usize, first: At, status: NodeStatus) {
+    pub(super) fn leave_frame(&mut self, at: usize, first: StoryAt, status: NodeStatus) {
         self.go_on(at, first, frame("", status));
         self.frames.close(first);
         self.loops.remove(&Some(first));

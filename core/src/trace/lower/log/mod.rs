@@ -5,8 +5,8 @@
 //! ```
 //!
 //! A log records the ends of statements. The numbers before the arrows repeat and skip, but most lines contain the name
-//! of their statement. `ties` finds the statement of each line. Within one frame or branch, lines with the same `Key`
-//! are about the same happening.
+//! of their statement. `ties` finds the statement of each line. Within one frame or branch, lines with the same
+//! `LogExecutionKey` are about the same happening.
 
 mod ahead;
 mod frames;
@@ -21,25 +21,25 @@ mod walk;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::disk;
-use super::facts::Facts;
+use super::facts::LineEvidence;
 use super::tied;
 use crate::model::issue::{Issue, Severity};
 use crate::model::{CompactLog, LogEvent, LogLine, Run, RunStatus, Text};
 use crate::program::{Statement, StatementKind, Tie, TiedBy};
 use crate::trace::rows::Ledger;
-use crate::trace::story::{At, Happening, Place, Story};
+use crate::trace::story::{Happening, Story, StoryAt, StoryParent};
 use crate::trace::{NodeKind, NodeStatus};
-use ahead::Ahead;
+use ahead::LogPreview;
 use frames::Frames;
 use places::Loop;
 
 /// A log, converted into a story.
-pub(in crate::trace) struct Lowered {
+pub(in crate::trace) struct LogStory {
     pub(in crate::trace) story: Story,
     /// The lines that record something, each with the happening to which it belongs.
-    pub(in crate::trace) told: Vec<(At, u32)>,
+    pub(in crate::trace) told: Vec<(StoryAt, u32)>,
     /// The lines that do not record a statement, each with the happening of the line before it.
-    pub(in crate::trace) remarks: Vec<(Place, u32)>,
+    pub(in crate::trace) remarks: Vec<(StoryParent, u32)>,
     /// The names of written bindings whose statements the log does not mention.
     pub(in crate::trace) unmarked: Vec<String>,
 }
@@ -48,10 +48,10 @@ pub(in crate::trace) struct Lowered {
 pub(in crate::trace) fn lower(
     run: &Run,
     log: &CompactLog,
-    facts: &Facts<'_>,
+    facts: &LineEvidence<'_>,
     ledger: &mut Ledger,
-) -> Lowered {
-    let ahead = Ahead::of(log);
+) -> LogStory {
+    let ahead = LogPreview::of(log);
     let ties = ties::of(run, log, &ahead, facts);
     let mut lowering = Lowering {
         log,
@@ -79,7 +79,7 @@ pub(in crate::trace) fn lower(
         lowering.take(at, line);
     }
     let unmarked = lowering.disk(run);
-    Lowered {
+    LogStory {
         story: lowering.story,
         told: lowering.told,
         remarks: lowering.remarks,
@@ -89,7 +89,7 @@ pub(in crate::trace) fn lower(
 
 /// The key of the execution that a log line is about, among the executions with the same parent.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Key {
+enum LogExecutionKey {
     /// The statement to which the last line with this number referred.
     Number(Option<u32>),
     Gate(Option<u32>, Text),
@@ -102,34 +102,34 @@ enum Key {
 
 struct Lowering<'l, 'f, 'a> {
     log: &'l CompactLog,
-    facts: &'f Facts<'a>,
+    facts: &'f LineEvidence<'a>,
     ties: Vec<Option<Tie>>,
-    ahead: Ahead,
+    ahead: LogPreview,
     ledger: &'f mut Ledger,
     story: Story,
-    keys: BTreeMap<(Place, Key), At>,
+    keys: BTreeMap<(StoryParent, LogExecutionKey), StoryAt>,
     /// The name that the log uses for each statement.
-    names: BTreeMap<At, Text>,
+    names: BTreeMap<StoryAt, Text>,
     /// The postponed statements, each with the line that postpones it.
-    deferred: BTreeMap<At, usize>,
+    deferred: BTreeMap<StoryAt, usize>,
     /// The branches that a parallel block announced.
-    announced: BTreeSet<(At, Text)>,
+    announced: BTreeSet<(StoryAt, Text)>,
     /// The happenings that contain other happenings.
-    holders: BTreeSet<At>,
+    holders: BTreeSet<StoryAt>,
     frames: Frames<'a>,
     /// The place in which the last parallel block began, by the number of its lines.
-    forks: BTreeMap<Option<u32>, Place>,
-    loops: BTreeMap<Place, Vec<Loop>>,
+    forks: BTreeMap<Option<u32>, StoryParent>,
+    loops: BTreeMap<StoryParent, Vec<Loop>>,
     /// The last happening in each place.
-    newest: BTreeMap<Place, At>,
+    newest: BTreeMap<StoryParent, StoryAt>,
     /// The happening of the last line.
-    last: Place,
+    last: StoryParent,
     /// The last happening tied to each statement of the program.
-    of_statement: BTreeMap<u32, At>,
+    of_statement: BTreeMap<u32, StoryAt>,
     /// The statements of the program whose condition did not hold.
     not_run: BTreeSet<u32>,
-    told: Vec<(At, u32)>,
-    remarks: Vec<(Place, u32)>,
+    told: Vec<(StoryAt, u32)>,
+    remarks: Vec<(StoryParent, u32)>,
 }
 
 impl<'l, 'a> Lowering<'l, '_, 'a> {
@@ -177,7 +177,7 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
     }
 
     /// Adds the happening that a line is the first to record.
-    fn begin(&mut self, at: usize, parent: Place, mut new: Happening) -> At {
+    fn begin(&mut self, at: usize, parent: StoryParent, mut new: Happening) -> StoryAt {
         new.tie = self.ties.get(at).copied().flatten();
         new.line = Some(at as u32);
         let statement = new.tie.map(|tie| tie.statement);
@@ -196,7 +196,7 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
     }
 
     /// Continues an existing happening.
-    fn go_on(&mut self, at: usize, first: At, mut more: Happening) {
+    fn go_on(&mut self, at: usize, first: StoryAt, mut more: Happening) {
         more.tie = self.ties.get(at).copied().flatten();
         more.line = Some(at as u32);
         self.story.go_on(first, more);
@@ -208,7 +208,7 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
         self.last = Some(first);
     }
 
-    fn is_open(&self, first: At) -> bool {
+    fn is_open(&self, first: StoryAt) -> bool {
         self.deferred.contains_key(&first)
             || self
                 .story
@@ -216,7 +216,7 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
                 .is_some_and(|own| own.status.is_open())
     }
 
-    fn has_status(&self, first: At, status: &NodeStatus) -> bool {
+    fn has_status(&self, first: StoryAt, status: &NodeStatus) -> bool {
         self.story
             .get(first)
             .is_some_and(|own| own.status == *status)
@@ -227,7 +227,7 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
         Some((tie, self.facts.statement(tie.statement)?))
     }
 
-    fn key(&self, place: Place, key: Key) -> Place {
+    fn key(&self, place: StoryParent, key: LogExecutionKey) -> StoryParent {
         self.keys.get(&(place, key)).copied()
     }
 
@@ -243,7 +243,7 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
     }
 
     /// Returns the frame or branch of a line. `called` is the block that the line enters, if any.
-    fn scope(&mut self, at: usize, line: &LogLine, called: Option<&Text>) -> Place {
+    fn scope(&mut self, at: usize, line: &LogLine, called: Option<&Text>) -> StoryParent {
         let frame = match line.frame {
             Some(id) => Some(self.frame_of(at, line, id)),
             None => self.frame_around(at, line, called),
@@ -258,7 +258,9 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
         // The lines of a frame that was called in a branch have the branch's letter. Such lines belong to the frame,
         // unless the frame has branches of its own.
         let frame = frame.or_else(|| self.forks.get(&line.number).copied().flatten());
-        if self.key(frame, Key::Parallel(line.number)).is_none()
+        if self
+            .key(frame, LogExecutionKey::Parallel(line.number))
+            .is_none()
             && (frame.is_some() || !self.is_in_parallel(at))
             && !self.ahead.is_joined(at, line)
         {
@@ -330,7 +332,7 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
         new.tie = tied(statement, by);
         let parent = around.map(|(_, at)| at);
         // The new happening comes before the happenings of later statements of the program.
-        let lies_in = |at: &At| {
+        let lies_in = |at: &StoryAt| {
             let above = self.story.get(*at).and_then(|own| own.parent);
             let further = above.and_then(|above| self.story.get(above)?.parent);
             above == parent || parent.is_some() && further == parent

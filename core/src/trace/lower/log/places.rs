@@ -3,10 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use super::{Key, Lowering};
+use super::{LogExecutionKey, Lowering};
 use crate::model::{LogEvent, LogLine, Text};
 use crate::program::{StatementKind, Tie};
-use crate::trace::story::{At, Happening, Place};
+use crate::trace::story::{Happening, StoryAt, StoryParent};
 use crate::trace::{NodeKind, NodeStatus};
 
 /// Maximum number of announced branches that are listed for one parallel block.
@@ -14,7 +14,7 @@ const MOST_BRANCHES: usize = 10_000;
 
 /// An open loop, to which the next lines may belong.
 pub(super) struct Loop {
-    pub(super) first: At,
+    pub(super) first: StoryAt,
     pub(super) number: Option<u32>,
     statement: Option<u32>,
     pass: u32,
@@ -41,16 +41,22 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// Returns the branch with a letter or name in the parallel block that has a line's number.
-    pub(super) fn branch(&mut self, at: usize, line: &LogLine, scope: Place, letter: &Text) -> At {
+    pub(super) fn branch(
+        &mut self,
+        at: usize,
+        line: &LogLine,
+        scope: StoryParent,
+        letter: &Text,
+    ) -> StoryAt {
         let told = match &line.event {
             LogEvent::Statement { text, .. } | LogEvent::Retry { text, .. } => text.clone(),
             _ => Text::from(""),
         };
-        let parallel = match self.key(scope, Key::Parallel(line.number)) {
+        let parallel = match self.key(scope, LogExecutionKey::Parallel(line.number)) {
             Some(parallel) => parallel,
             None => self.begin_parallel(at, line, scope, true),
         };
-        let by_letter = Key::Letter(letter.clone());
+        let by_letter = LogExecutionKey::Letter(letter.clone());
         if let Some(branch) = self.key(Some(parallel), by_letter) {
             return branch;
         }
@@ -75,14 +81,14 @@ impl Lowering<'_, '_, '_> {
             );
         }
         let branch = self.branch_named(at, parallel, &name);
-        let by_letter = Key::Letter(letter.clone());
+        let by_letter = LogExecutionKey::Letter(letter.clone());
         self.keys.insert((Some(parallel), by_letter), branch);
         branch
     }
 
     /// Returns the branch with this name. The first line that refers to a branch adds the branch.
-    pub(super) fn branch_named(&mut self, at: usize, parallel: At, name: &Text) -> At {
-        let key = (Some(parallel), Key::Branch(name.clone()));
+    pub(super) fn branch_named(&mut self, at: usize, parallel: StoryAt, name: &Text) -> StoryAt {
+        let key = (Some(parallel), LogExecutionKey::Branch(name.clone()));
         if let Some(branch) = self.keys.get(&key) {
             return *branch;
         }
@@ -110,7 +116,13 @@ impl Lowering<'_, '_, '_> {
 
     /// Adds a parallel block. `by_branch` means that no line began the block, and that this line records one of its
     /// branches.
-    fn begin_parallel(&mut self, at: usize, line: &LogLine, scope: Place, by_branch: bool) -> At {
+    fn begin_parallel(
+        &mut self,
+        at: usize,
+        line: &LogLine,
+        scope: StoryParent,
+        by_branch: bool,
+    ) -> StoryAt {
         let place = self.inside(at, line, scope);
         let mut new = Happening::new(NodeKind::Parallel, NodeStatus::Started);
         (new.label, new.derived) = (Some("parallel".into()), by_branch);
@@ -128,13 +140,14 @@ impl Lowering<'_, '_, '_> {
                 own.tie = around;
             }
         }
-        self.keys.insert((scope, Key::Parallel(line.number)), first);
+        self.keys
+            .insert((scope, LogExecutionKey::Parallel(line.number)), first);
         self.forks.insert(line.number, scope);
         first
     }
 
-    pub(super) fn fork(&mut self, at: usize, line: &LogLine, scope: Place, names: &[Text]) {
-        let again = self.key(scope, Key::Parallel(line.number));
+    pub(super) fn fork(&mut self, at: usize, line: &LogLine, scope: StoryParent, names: &[Text]) {
+        let again = self.key(scope, LogExecutionKey::Parallel(line.number));
         let first = match again.filter(|first| self.is_open(*first)) {
             // A parallel block may begin again while open: the run was resumed (`---resume`) inside of the block.
             Some(first) => {
@@ -154,17 +167,24 @@ impl Lowering<'_, '_, '_> {
         }
     }
 
-    pub(super) fn join(&mut self, at: usize, line: &LogLine, scope: Place, status: NodeStatus) {
-        let first = match self.key(scope, Key::Parallel(line.number)) {
+    pub(super) fn join(
+        &mut self,
+        at: usize,
+        line: &LogLine,
+        scope: StoryParent,
+        status: NodeStatus,
+    ) {
+        let first = match self.key(scope, LogExecutionKey::Parallel(line.number)) {
             Some(first) => first,
             None => self.begin_parallel(at, line, scope, false),
         };
         // Joined branches are over even if no line records that.
-        let from = (Some(first), Key::Branch("".into()));
+        let from = (Some(first), LogExecutionKey::Branch("".into()));
         let all = self.keys.range(from..);
-        let all =
-            all.take_while(|((of, key), _)| *of == Some(first) && matches!(key, Key::Branch(_)));
-        let branches: Vec<At> = all.map(|(_, branch)| *branch).collect();
+        let all = all.take_while(|((of, key), _)| {
+            *of == Some(first) && matches!(key, LogExecutionKey::Branch(_))
+        });
+        let branches: Vec<StoryAt> = all.map(|(_, branch)| *branch).collect();
         for branch in branches {
             if self.is_open(branch) {
                 let mut more = Happening::new(NodeKind::Parallel, NodeStatus::Completed);
@@ -177,7 +197,7 @@ impl Lowering<'_, '_, '_> {
 
     /// Returns the place that contains a line's record: the innermost loop of its scope that continues at the line,
     /// otherwise the scope.
-    pub(super) fn inside(&mut self, at: usize, line: &LogLine, scope: Place) -> Place {
+    pub(super) fn inside(&mut self, at: usize, line: &LogLine, scope: StoryParent) -> StoryParent {
         loop {
             let Some(top) = self.loops.get(&scope).and_then(|loops| loops.last()) else {
                 return scope;
@@ -197,7 +217,7 @@ impl Lowering<'_, '_, '_> {
 
     /// Leaves the loops whose last marker was read, before another loop begins. The new loop is inside of an old loop
     /// only if the program nests the two loops, or if a round of the old loop just began.
-    fn leave_ended(&mut self, at: usize, scope: Place) {
+    fn leave_ended(&mut self, at: usize, scope: StoryParent) {
         let own = self.tie(at).map(|(tie, _)| tie.statement);
         while let Some(top) = self.loops.get(&scope).and_then(|loops| loops.last()) {
             let inside = own
@@ -211,7 +231,7 @@ impl Lowering<'_, '_, '_> {
         }
     }
 
-    fn leave_loop(&mut self, scope: Place) {
+    fn leave_loop(&mut self, scope: StoryParent) {
         if let Some(loops) = self.loops.get_mut(&scope) {
             loops.pop();
         }
@@ -234,7 +254,7 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// Handles a marker of a loop, such as `loop:2/5`.
-    pub(super) fn round(&mut self, at: usize, line: &LogLine, scope: Place) {
+    pub(super) fn round(&mut self, at: usize, line: &LogLine, scope: StoryParent) {
         let LogEvent::Round { n, max, over, exit } = &line.event else {
             return;
         };
@@ -251,7 +271,7 @@ impl Lowering<'_, '_, '_> {
         let first = match known {
             Some(known) => {
                 loops.truncate(known + 1);
-                loops.last().map_or(At::default(), |top| top.first)
+                loops.last().map_or(StoryAt::default(), |top| top.first)
             }
             None => {
                 self.leave_ended(at, scope);

@@ -1,11 +1,11 @@
 //! Records the statements and gates of a log, and decides which lines belong to the same statement.
 
-use super::{Key, Lowering, node_status};
+use super::{LogExecutionKey, Lowering, node_status};
 use crate::model::words::says_deferred;
 use crate::model::{GateStatus, LogLine, Status, Text};
 use crate::program::StatementKind;
 use crate::trace::gates::status_word;
-use crate::trace::story::{At, Happening, Place};
+use crate::trace::story::{Happening, StoryAt, StoryParent};
 use crate::trace::{NodeKind, NodeStatus};
 
 impl Lowering<'_, '_, '_> {
@@ -13,7 +13,7 @@ impl Lowering<'_, '_, '_> {
         &mut self,
         at: usize,
         line: &LogLine,
-        scope: Place,
+        scope: StoryParent,
         name: &Text,
         status: &GateStatus,
     ) {
@@ -24,7 +24,7 @@ impl Lowering<'_, '_, '_> {
             ("", None) => "gate".into(),
             (name, _) => name.into(),
         };
-        let key = (place, Key::Gate(line.number, gate.clone()));
+        let key = (place, LogExecutionKey::Gate(line.number, gate.clone()));
         let mut new = Happening::new(NodeKind::Gate { gate }, status_word(status));
         new.label = Some("gate".into());
         if !name.is_empty() {
@@ -48,7 +48,7 @@ impl Lowering<'_, '_, '_> {
         &mut self,
         at: usize,
         line: &LogLine,
-        scope: Place,
+        scope: StoryParent,
         text: &Text,
         status: Option<&Status>,
     ) {
@@ -94,7 +94,7 @@ impl Lowering<'_, '_, '_> {
         &mut self,
         at: usize,
         line: &LogLine,
-        scope: Place,
+        scope: StoryParent,
         text: &Text,
         mut new: Happening,
     ) {
@@ -108,7 +108,7 @@ impl Lowering<'_, '_, '_> {
             Some(_) => scope,
             None => self.inside(at, line, scope),
         };
-        let latest = self.key(place, Key::Number(line.number));
+        let latest = self.key(place, LogExecutionKey::Number(line.number));
         let known = branch.or(latest.filter(|latest| self.is_continued(*latest, text)));
         let first = match known {
             Some(first) => {
@@ -125,26 +125,33 @@ impl Lowering<'_, '_, '_> {
         if !text.is_empty() || !self.names.contains_key(&first) {
             self.names.insert(first, text.clone());
         }
-        self.keys.insert((place, Key::Number(line.number)), first);
+        self.keys
+            .insert((place, LogExecutionKey::Number(line.number)), first);
     }
 
     /// Whether a line continues `latest`, the last statement with the line's number. The statement must be open or
     /// failed, and have the same name if both have a name.
-    fn is_continued(&self, latest: At, text: &Text) -> bool {
+    fn is_continued(&self, latest: StoryAt, text: &Text) -> bool {
         let goes_on = self.is_open(latest) || self.has_status(latest, &NodeStatus::Failed);
         let name = self.names.get(&latest);
         goes_on && (text.is_empty() || name.is_none_or(|name| name.is_empty() || name == text))
     }
 
     /// Returns the branch that a line is about; `None` if the line is about a statement, inside a branch or not.
-    fn own_branch(&mut self, at: usize, line: &LogLine, scope: Place, text: &Text) -> Option<At> {
+    fn own_branch(
+        &mut self,
+        at: usize,
+        line: &LogLine,
+        scope: StoryParent,
+        text: &Text,
+    ) -> Option<StoryAt> {
         if let Some(around) = scope.filter(|_| line.branch.is_some())
             && let NodeKind::Branch { branch } = &self.story.get(around)?.kind
         {
             return (text.is_empty() || text == branch).then_some(around);
         }
         // The line `3→ a ✓` is about branch `a` if the open parallel block 3 announced such a branch.
-        let parallel = self.key(scope, Key::Parallel(line.number))?;
+        let parallel = self.key(scope, LogExecutionKey::Parallel(line.number))?;
         let announced = self.announced.contains(&(parallel, text.clone()));
         (announced && self.is_open(parallel)).then(|| self.branch_named(at, parallel, text))
     }
@@ -155,7 +162,7 @@ impl Lowering<'_, '_, '_> {
         &mut self,
         at: usize,
         line: &LogLine,
-        scope: Place,
+        scope: StoryParent,
         text: &Text,
         status: &NodeStatus,
     ) -> bool {
@@ -185,7 +192,7 @@ impl Lowering<'_, '_, '_> {
         if !text.is_empty() {
             return false;
         }
-        let parallel = self.key(scope, Key::Parallel(line.number));
+        let parallel = self.key(scope, LogExecutionKey::Parallel(line.number));
         if parallel.is_some_and(|parallel| self.is_open(parallel)) {
             self.join(at, line, scope, status.clone());
             return true;
@@ -201,7 +208,7 @@ impl Lowering<'_, '_, '_> {
         let Some(depth) = loops.iter().rposition(own) else {
             return false;
         };
-        let first = loops.get(depth).map_or(At::default(), |own| own.first);
+        let first = loops.get(depth).map_or(StoryAt::default(), |own| own.first);
         loops.truncate(depth);
         self.go_on(at, first, Happening::new(NodeKind::Loop, status.clone()));
         true

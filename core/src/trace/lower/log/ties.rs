@@ -3,13 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use super::ahead::Ahead;
+use super::ahead::LogPreview;
 use super::marks::{Mark, mark};
-use super::walk::Walk;
+use super::walk::FrameLines;
 use crate::model::{BindingKind, CompactLog, LogEvent, LogLine, Run};
 use crate::program::{Listing, StatementKind as Kind, Tie, TiedBy, counts, fits};
-use crate::trace::align::{Candidate, Cost, align};
-use crate::trace::lower::facts::Facts;
+use crate::trace::align::{Cost, TieCandidate, align};
+use crate::trace::lower::facts::LineEvidence;
 
 /// Maximum number of enclosing constructs that are examined.
 pub(super) const DEEP: usize = 24;
@@ -18,16 +18,16 @@ pub(super) const DEEP: usize = 24;
 pub(super) fn of(
     run: &Run,
     log: &CompactLog,
-    ahead: &Ahead,
-    facts: &Facts<'_>,
+    ahead: &LogPreview,
+    facts: &LineEvidence<'_>,
 ) -> Vec<Option<Tie>> {
     let mut found = vec![None; log.lines.len()];
     if facts.listing.statements.is_empty() {
         return found;
     }
-    let mut program = Program::of(run, log, facts);
+    let mut program = ProgramFacts::of(run, log, facts);
     let mut blocks: BTreeMap<i64, u32> = BTreeMap::new();
-    let mut lines: BTreeMap<Option<i64>, Vec<Line<'_>>> = BTreeMap::new();
+    let mut lines: BTreeMap<Option<i64>, Vec<ReferringLine<'_>>> = BTreeMap::new();
     for (at, line) in log.lines.iter().enumerate() {
         if let LogEvent::Enter {
             block,
@@ -41,7 +41,7 @@ pub(super) fn of(
         let Some(mark) = mark(line) else { continue };
         let frame = line.frame.filter(|id| blocks.contains_key(id));
         let known = program.known(at, line, &mark);
-        lines.entry(frame).or_default().push(Line {
+        lines.entry(frame).or_default().push(ReferringLine {
             at,
             line,
             mark,
@@ -49,7 +49,7 @@ pub(super) fn of(
         });
     }
     for (frame, lines) in &lines {
-        let walk = Walk {
+        let walk = FrameLines {
             program: &program,
             lines,
             block: frame.and_then(|id| blocks.get(&id).copied()),
@@ -71,17 +71,17 @@ pub(super) fn of(
 }
 
 /// A line that refers to a statement.
-pub(super) struct Line<'l> {
+pub(super) struct ReferringLine<'l> {
     pub(super) at: usize,
     pub(super) line: &'l LogLine,
     pub(super) mark: Mark<'l>,
     /// The statements that match the line's words; empty if only the line's place identifies the statement.
-    pub(super) known: Vec<Candidate>,
+    pub(super) known: Vec<TieCandidate>,
 }
 
 /// The facts about a program's statements that ties need, prepared once.
-pub(super) struct Program<'f, 'a> {
-    pub(super) facts: &'f Facts<'a>,
+pub(super) struct ProgramFacts<'f, 'a> {
+    pub(super) facts: &'f LineEvidence<'a>,
     /// The `try` that belongs to each `catch`.
     pub(super) tries: BTreeMap<u32, u32>,
     /// For each statement, the number of statements before it that always run: outside of blocks, and inside blocks.
@@ -96,10 +96,10 @@ pub(super) struct Program<'f, 'a> {
     spoken_of: BTreeMap<&'f str, (Vec<u32>, TiedBy, bool)>,
 }
 
-impl<'f, 'a> Program<'f, 'a> {
-    fn of(run: &'f Run, log: &'f CompactLog, facts: &'f Facts<'a>) -> Program<'f, 'a> {
+impl<'f, 'a> ProgramFacts<'f, 'a> {
+    fn of(run: &'f Run, log: &'f CompactLog, facts: &'f LineEvidence<'a>) -> ProgramFacts<'f, 'a> {
         let listing = facts.listing;
-        let mut program = Program {
+        let mut program = ProgramFacts {
             facts,
             tries: BTreeMap::new(),
             always: Vec::with_capacity(listing.statements.len()),
@@ -169,9 +169,9 @@ impl<'f, 'a> Program<'f, 'a> {
     }
 
     /// Returns the statements that match the words of a line.
-    fn known(&mut self, at: usize, line: &LogLine, mark: &Mark<'f>) -> Vec<Candidate> {
+    fn known(&mut self, at: usize, line: &LogLine, mark: &Mark<'f>) -> Vec<TieCandidate> {
         let listing = self.facts.listing;
-        let candidate = |statement, cost, by| Candidate {
+        let candidate = |statement, cost, by| TieCandidate {
             statement,
             cost,
             by,

@@ -1,9 +1,9 @@
 //! Computes how much evidence contradicts a path of log lines through the program, from one statement to the next.
 
-use super::ties::{DEEP, Line, Program, is};
+use super::ties::{DEEP, ProgramFacts, ReferringLine, is};
 use crate::model::{LogEvent, LogLine, Status};
 use crate::program::{Listing, StatementKind as Kind, TiedBy};
-use crate::trace::align::{Candidate, Cost, Course, Place};
+use crate::trace::align::{Cost, Course, PathPoint, TieCandidate};
 
 /// Maximum number of statements with the same name that are examined before a place, and after that place.
 const NEAR: usize = 8;
@@ -14,14 +14,14 @@ const ODD: Cost = 6;
 const UNTOLD: Cost = 9;
 
 /// The lines that belong to the root, or to one frame.
-pub(super) struct Walk<'w, 'f, 'a> {
-    pub(super) program: &'w Program<'f, 'a>,
-    pub(super) lines: &'w [Line<'w>],
+pub(super) struct FrameLines<'w, 'f, 'a> {
+    pub(super) program: &'w ProgramFacts<'f, 'a>,
+    pub(super) lines: &'w [ReferringLine<'w>],
     /// The block that the frame runs; `None` for the root.
     pub(super) block: Option<u32>,
 }
 
-impl Walk<'_, '_, '_> {
+impl FrameLines<'_, '_, '_> {
     fn listing(&self) -> &Listing {
         self.program.facts.listing
     }
@@ -40,7 +40,7 @@ impl Walk<'_, '_, '_> {
 
     /// Returns the candidates of a line without words: statements of its kind, or statements for which a log has no
     /// name.
-    fn silent(&self, line: &Line<'_>, from: u32) -> Vec<Candidate> {
+    fn silent(&self, line: &ReferringLine<'_>, from: u32) -> Vec<TieCandidate> {
         let listing = self.listing();
         let all = self.of_kind(line.mark.kind, from).iter().copied();
         let here = all.filter_map(|at| {
@@ -68,7 +68,7 @@ impl Walk<'_, '_, '_> {
     }
 
     /// Returns the cost if the distance between two lines' numbers differs from the distance between their statements.
-    fn count(&self, from: Place, at: usize, to: u32) -> Cost {
+    fn count(&self, from: PathPoint, at: usize, to: u32) -> Cost {
         let number = |at: usize| self.lines.get(at).and_then(|line| line.mark.number);
         let before = match from {
             Some((_, line)) => number(line),
@@ -91,7 +91,7 @@ impl Walk<'_, '_, '_> {
     }
 
     /// Returns the cost of passing over the constructs and statements between two statements.
-    fn way(&self, from: Place, at: usize, to: u32) -> Cost {
+    fn way(&self, from: PathPoint, at: usize, to: u32) -> Cost {
         let (program, listing) = (self.program, self.listing());
         let (place, before) = match from {
             Some((place, line)) => (place, self.lines.get(line)),
@@ -194,7 +194,7 @@ impl Walk<'_, '_, '_> {
     }
 }
 
-impl Course for Walk<'_, '_, '_> {
+impl Course for FrameLines<'_, '_, '_> {
     fn len(&self) -> usize {
         self.lines.len()
     }
@@ -207,7 +207,7 @@ impl Course for Walk<'_, '_, '_> {
         }
     }
 
-    fn candidates(&self, at: usize, from: Place) -> Vec<Candidate> {
+    fn candidates(&self, at: usize, from: PathPoint) -> Vec<TieCandidate> {
         let Some(line) = self.lines.get(at) else {
             return Vec::new();
         };
@@ -225,7 +225,7 @@ impl Course for Walk<'_, '_, '_> {
             .take(2 * NEAR)
             .map(|known| match self.is_here(known.statement) {
                 true => *known,
-                false => Candidate {
+                false => TieCandidate {
                     elsewhere: true,
                     cost: known.cost + ODD,
                     ..*known
@@ -234,7 +234,7 @@ impl Course for Walk<'_, '_, '_> {
         known.collect()
     }
 
-    fn step(&self, from: Place, at: usize, to: u32) -> Cost {
+    fn step(&self, from: PathPoint, at: usize, to: u32) -> Cost {
         if !self.is_here(to) {
             return 0;
         }
@@ -246,8 +246,8 @@ impl Course for Walk<'_, '_, '_> {
     }
 }
 
-fn plain(statement: u32, cost: Cost, by: TiedBy) -> Candidate {
-    Candidate {
+fn plain(statement: u32, cost: Cost, by: TiedBy) -> TieCandidate {
+    TieCandidate {
         statement,
         cost,
         by,

@@ -7,7 +7,7 @@ use crate::trace::emit::word;
 use crate::trace::gates::status as gate_status;
 use crate::trace::lower::facts::Fact;
 use crate::trace::lower::tied;
-use crate::trace::story::{At, Happening, Place};
+use crate::trace::story::{Happening, StoryAt, StoryParent};
 use crate::trace::{NodeKind, NodeStatus};
 
 /// Maximum number of listed rounds that are known only by number.
@@ -20,7 +20,7 @@ impl<'a> Lowering<'_, 'a, '_> {
         &mut self,
         block: Option<u32>,
         frame: Option<usize>,
-        holder: Place,
+        holder: StoryParent,
         inferred: bool,
     ) {
         self.walked.extend(block);
@@ -55,7 +55,7 @@ impl<'a> Lowering<'_, 'a, '_> {
         self.frames_called((frame, None), holder);
     }
 
-    fn frames_called(&mut self, by: (Option<usize>, Option<u32>), holder: Place) {
+    fn frames_called(&mut self, by: (Option<usize>, Option<u32>), holder: StoryParent) {
         for place in self.frames.called.get(&by).cloned().unwrap_or_default() {
             self.frame(place, None, holder);
         }
@@ -74,7 +74,12 @@ impl<'a> Lowering<'_, 'a, '_> {
 
     /// Returns the record of a frame, and adds the record if there is none yet. `mark` contains the facts about the
     /// statement that called the frame, if known.
-    pub(super) fn frame(&mut self, place: usize, mark: Option<&Fact>, holder: Place) -> Option<At> {
+    pub(super) fn frame(
+        &mut self,
+        place: usize,
+        mark: Option<&Fact>,
+        holder: StoryParent,
+    ) -> Option<StoryAt> {
         let frame = self.frames.list.get(place)?;
         if let Some(known) = self.frame_at.get(&place) {
             return Some(*known);
@@ -125,7 +130,13 @@ impl<'a> Lowering<'_, 'a, '_> {
 
     /// Adds the record of a statement. Returns the record that will contain the records of the inner statements; for a
     /// call, this is the record of the last frame that the call made.
-    fn statement(&mut self, at: u32, own: &'a Statement, frame: Option<usize>, outer: Place) -> At {
+    fn statement(
+        &mut self,
+        at: u32,
+        own: &'a Statement,
+        frame: Option<usize>,
+        outer: StoryParent,
+    ) -> StoryAt {
         let facts = self.facts;
         let fact = facts.get(at);
         let called = self.frames.called.get(&(frame, Some(at)));
@@ -155,7 +166,7 @@ impl<'a> Lowering<'_, 'a, '_> {
     }
 
     /// Adds the record of a statement that is marked, or that contains a marked statement.
-    fn marked(&mut self, at: u32, own: &'a Statement, outer: Place, branch: bool) -> At {
+    fn marked(&mut self, at: u32, own: &'a Statement, outer: StoryParent, branch: bool) -> StoryAt {
         let fact = self.facts.get(at).cloned().unwrap_or_default();
         let gate = fact.gate.clone().or_else(|| {
             (own.kind == StatementKind::Gate)
@@ -230,7 +241,7 @@ impl<'a> Lowering<'_, 'a, '_> {
     }
 
     /// Remembers the record of a call whose frame is unknown.
-    fn calls_from(&mut self, at: At, own: &Statement) {
+    fn calls_from(&mut self, at: StoryAt, own: &Statement) {
         let target = own
             .target
             .as_deref()
@@ -241,7 +252,7 @@ impl<'a> Lowering<'_, 'a, '_> {
     }
 
     /// Adds the visits of a gate that the state file does not mark.
-    fn visits(&mut self, at: u32, gates: &[&Gate], outer: Place) {
+    fn visits(&mut self, at: u32, gates: &[&Gate], outer: StoryParent) {
         let text = self.facts.statement(at).map_or("", |own| &own.text);
         for gate in gates {
             let kind = NodeKind::Gate {
@@ -270,7 +281,7 @@ impl<'a> Lowering<'_, 'a, '_> {
 
     /// Adds the branches that the section of a parallel block lists, but no line marks. A branch that is in the program
     /// is only stored in `announced`; the branch's record is added when the branch's statement is reached.
-    fn announce(&mut self, at: u32, parallel: At, fact: &Fact) {
+    fn announce(&mut self, at: u32, parallel: StoryAt, fact: &Fact) {
         let file = self.run.state_file.as_ref();
         let state = fact.construct.and_then(|at| file?.parallels.get(at));
         for (name, status) in state.into_iter().flat_map(|state| &state.branches) {
@@ -290,11 +301,11 @@ impl<'a> Lowering<'_, 'a, '_> {
     /// Adds a branch that a section of "Active Constructs" lists.
     pub(super) fn branch(
         &mut self,
-        parallel: At,
+        parallel: StoryAt,
         name: &Text,
         status: &Status,
         statement: Option<u32>,
-    ) -> At {
+    ) -> StoryAt {
         let own = statement.and_then(|at| self.facts.statement(at));
         let text = own.map_or_else(|| name.clone(), |own| own.text.as_str().into());
         let status = word(status);
@@ -313,7 +324,7 @@ impl<'a> Lowering<'_, 'a, '_> {
     }
 
     /// Adds the counted rounds of a loop. Except for the last round, only the numbers of the rounds are known.
-    fn rounds(&mut self, at: u32, looped: At, fact: &Fact) {
+    fn rounds(&mut self, at: u32, looped: StoryAt, fact: &Fact) {
         // If the loop was entered, but the file does not count rounds, the loop's statements ran in the first round.
         let entered = fact.construct.is_some() && self.marks.holds(at);
         if let Some(total) = fact.round.or(entered.then_some(1)) {
@@ -321,7 +332,7 @@ impl<'a> Lowering<'_, 'a, '_> {
         }
     }
 
-    pub(super) fn count_rounds(&mut self, looped: At, total: u32, statement: Option<u32>) {
+    pub(super) fn count_rounds(&mut self, looped: StoryAt, total: u32, statement: Option<u32>) {
         let listed = total.saturating_sub(1).min(self.rounds_left);
         self.rounds_left -= listed;
         for n in (1..=listed).chain([total]) {
@@ -337,7 +348,7 @@ impl<'a> Lowering<'_, 'a, '_> {
     }
 
     /// Adds the record of a statement that a binding proves: `verify_round2` is the output of `verify` in round 2.
-    fn written_in_round(&mut self, looped: At, at: u32) {
+    fn written_in_round(&mut self, looped: StoryAt, at: u32) {
         let Some(own) = self.facts.statement(at) else {
             return;
         };
@@ -358,7 +369,7 @@ impl<'a> Lowering<'_, 'a, '_> {
     }
 
     /// Stores the status of a statement's record.
-    fn store_status(&mut self, at: u32, made: At) {
+    fn store_status(&mut self, at: u32, made: StoryAt) {
         let status = self.story.get(made).map(|told| told.status.clone());
         if let Some(slot) = self.status.get_mut(at as usize) {
             *slot = status;
@@ -366,7 +377,7 @@ impl<'a> Lowering<'_, 'a, '_> {
     }
 
     /// Adds the next happening, and sets `has_position` if the happening gives the run a position.
-    pub(super) fn add(&mut self, parent: Place, new: Happening) -> At {
+    pub(super) fn add(&mut self, parent: StoryParent, new: Happening) -> StoryAt {
         let gate = matches!(new.kind, NodeKind::Gate { .. });
         self.has_position |=
             new.status == NodeStatus::Failed || new.status.is_open() && (gate || !new.derived);

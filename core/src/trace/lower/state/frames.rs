@@ -7,11 +7,11 @@ use crate::model::{BindingKind, CallFrame, Run, Text};
 use crate::program::StatementKind;
 use crate::trace::NodeStatus;
 use crate::trace::emit::word;
-use crate::trace::lower::disk::Written;
-use crate::trace::lower::facts::Facts;
+use crate::trace::lower::disk::WrittenBindings;
+use crate::trace::lower::facts::LineEvidence;
 
 /// A call of a block.
-pub(in crate::trace) struct Frame {
+pub(in crate::trace) struct BlockCall {
     pub(in crate::trace) id: i64,
     /// The name of the frame's block; empty if unknown.
     pub(super) name: Text,
@@ -31,7 +31,7 @@ pub(in crate::trace) struct Frame {
 #[derive(Default)]
 pub(in crate::trace) struct Frames {
     /// All frames: the open frames, outermost first; then the finished frames, in order of id.
-    pub(super) list: Vec<Frame>,
+    pub(super) list: Vec<BlockCall>,
     /// The innermost open frame of each block, to which the marks in the block's body refer.
     innermost: BTreeMap<u32, usize>,
     /// The frames, by the calling frame and the calling statement; `None` if unknown. Finished frames come first, in
@@ -52,7 +52,7 @@ pub(super) fn rows(run: &Run) -> Vec<&CallFrame> {
 }
 
 impl Frames {
-    pub(super) fn of(run: &Run, facts: &Facts<'_>, written: &Written<'_>) -> Frames {
+    pub(super) fn of(run: &Run, facts: &LineEvidence<'_>, written: &WrittenBindings<'_>) -> Frames {
         let mut frames = Frames::default();
         let calls = calls(facts);
         frames.add_open(run, facts, &calls);
@@ -72,7 +72,7 @@ impl Frames {
     }
 
     /// Returns the frame to which the marks in a block's body refer.
-    pub(in crate::trace) fn innermost(&self, block: u32) -> Option<&Frame> {
+    pub(in crate::trace) fn innermost(&self, block: u32) -> Option<&BlockCall> {
         self.list.get(*self.innermost.get(&block)?)
     }
 
@@ -83,7 +83,7 @@ impl Frames {
         block.is_some_and(|block| self.innermost.get(&block) == Some(&place))
     }
 
-    fn add_open(&mut self, run: &Run, facts: &Facts<'_>, calls: &Calls<'_>) {
+    fn add_open(&mut self, run: &Run, facts: &LineEvidence<'_>, calls: &BlockCalls<'_>) {
         let mut above: Vec<(usize, i64)> = Vec::new();
         let mut made: BTreeMap<(Option<usize>, &str), usize> = BTreeMap::new();
         for (count, row) in (1_i64..).zip(rows(run)) {
@@ -105,7 +105,7 @@ impl Frames {
             if let Some(block) = block {
                 self.innermost.insert(block, self.list.len());
             }
-            self.list.push(Frame {
+            self.list.push(BlockCall {
                 id: row.execution_id,
                 name: row.block.clone(),
                 block,
@@ -129,11 +129,11 @@ impl Frames {
     fn add_finished(
         &mut self,
         run: &Run,
-        facts: &Facts<'_>,
-        written: &Written<'_>,
-        calls: &Calls<'_>,
+        facts: &LineEvidence<'_>,
+        written: &WrittenBindings<'_>,
+        calls: &BlockCalls<'_>,
     ) {
-        let mut found: BTreeMap<i64, Found> = BTreeMap::new();
+        let mut found: BTreeMap<i64, FrameEvidence> = BTreeMap::new();
         let mut ties = facts.listing.ties();
         for binding in run.bindings.iter().filter(|b| b.is_written()) {
             let Some(id) = binding.execution_id else {
@@ -171,7 +171,7 @@ impl Frames {
             let name = frame
                 .block
                 .and_then(|at| facts.statement(at)?.name.as_deref());
-            self.list.push(Frame {
+            self.list.push(BlockCall {
                 id: *id,
                 name: name.unwrap_or_default().into(),
                 block: frame.block,
@@ -204,7 +204,7 @@ impl Frames {
 
 /// Facts about a frame from bindings.
 #[derive(Default)]
-struct Found {
+struct FrameEvidence {
     parent: Option<i64>,
     block: Option<u32>,
     call: Option<u32>,
@@ -212,10 +212,10 @@ struct Found {
 
 /// Statements that call a block, in the program's order. The key is the called block's name, and the block that
 /// contains the call (`None` for the root).
-type Calls<'a> = BTreeMap<(&'a str, Option<u32>), Vec<u32>>;
+type BlockCalls<'a> = BTreeMap<(&'a str, Option<u32>), Vec<u32>>;
 
-fn calls<'a>(facts: &Facts<'a>) -> Calls<'a> {
-    let mut calls: Calls<'a> = BTreeMap::new();
+fn calls<'a>(facts: &LineEvidence<'a>) -> BlockCalls<'a> {
+    let mut calls: BlockCalls<'a> = BTreeMap::new();
     for (at, statement) in (0_u32..).zip(&facts.listing.statements) {
         if let (StatementKind::Do, Some(target), Some(fact)) =
             (statement.kind, &statement.target, facts.get(at))

@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::frames::Frames;
 use crate::model::Run;
 use crate::program::StatementKind;
-use crate::trace::lower::facts::Facts;
+use crate::trace::lower::facts::LineEvidence;
 use crate::trace::verdict::recorded;
 
 /// The statements that get a record in the trace, and why.
-pub(super) struct Marks {
+pub(super) struct RecordedMarks {
     kept: Vec<bool>,
     /// For each statement: whether a statement inside of it has a record.
     holds: Vec<bool>,
@@ -21,10 +21,10 @@ pub(super) struct Marks {
     finished: bool,
 }
 
-impl Marks {
-    pub(super) fn of(run: &Run, facts: &Facts<'_>, frames: &Frames) -> Marks {
+impl RecordedMarks {
+    pub(super) fn of(run: &Run, facts: &LineEvidence<'_>, frames: &Frames) -> RecordedMarks {
         let count = facts.listing.statements.len();
-        let mut marks = Marks {
+        let mut marks = RecordedMarks {
             kept: vec![false; count],
             holds: vec![false; count],
             open: vec![false; count],
@@ -83,7 +83,7 @@ impl Marks {
     }
 
     /// Whether an unmarked statement is over, because the run has ended or continued after the statement.
-    pub(super) fn passed(&self, facts: &Facts<'_>, at: u32) -> bool {
+    pub(super) fn passed(&self, facts: &LineEvidence<'_>, at: u32) -> bool {
         let block = facts.get(at).and_then(|fact| fact.block);
         let end = facts.statement(at).map_or(0, |s| s.end);
         let last = self

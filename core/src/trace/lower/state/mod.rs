@@ -24,24 +24,24 @@ mod written;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::disk::{self, Written};
-use super::facts::Facts;
+use super::disk::{self, WrittenBindings};
+use super::facts::LineEvidence;
 use crate::model::visit;
 use crate::model::{Gate, Run, Status, Text};
 use crate::program::{Listing, StatementKind};
 use crate::trace::NodeStatus;
 use crate::trace::gates::status as gate_status;
 use crate::trace::rows::Ledger;
-use crate::trace::story::{At, Place, Story};
+use crate::trace::story::{Story, StoryAt, StoryParent};
 use frames::Frames;
-use sections::Unplaced;
+use sections::UnplacedSections;
 
 /// The evidence about a run from a state file and the bindings on disk.
 pub(in crate::trace) struct Evidence<'a, 'r> {
-    pub(in crate::trace) facts: Facts<'a>,
+    pub(in crate::trace) facts: LineEvidence<'a>,
     pub(in crate::trace) frames: Frames,
-    pub(in crate::trace) written: Written<'r>,
-    unplaced: Unplaced,
+    pub(in crate::trace) written: WrittenBindings<'r>,
+    unplaced: UnplacedSections,
 }
 
 impl<'a, 'r> Evidence<'a, 'r> {
@@ -54,7 +54,7 @@ impl<'a, 'r> Evidence<'a, 'r> {
         is_trace: bool,
         ledger: &mut Ledger,
     ) -> Evidence<'a, 'r> {
-        let mut facts = Facts::of(run, listing, told, is_trace, ledger);
+        let mut facts = LineEvidence::of(run, listing, told, is_trace, ledger);
         let written = disk::written(run, &facts);
         let mut open: BTreeMap<u32, usize> = BTreeMap::new();
         let mut innermost: BTreeMap<u32, i64> = BTreeMap::new();
@@ -117,7 +117,7 @@ pub(in crate::trace) fn lower(run: &Run, told: &Evidence<'_, '_>) -> Story {
         frames: &told.frames,
         story: Story::default(),
         gates: gates_of(run, told.facts.listing),
-        marks: marks::Marks::of(run, &told.facts, &told.frames),
+        marks: marks::RecordedMarks::of(run, &told.facts, &told.frames),
         bodies: BTreeMap::new(),
         holder: vec![None; count],
         status: vec![None; count],
@@ -138,21 +138,21 @@ pub(in crate::trace) fn lower(run: &Run, told: &Evidence<'_, '_>) -> Story {
 
 struct Lowering<'f, 'a, 'r> {
     run: &'r Run,
-    facts: &'f Facts<'a>,
+    facts: &'f LineEvidence<'a>,
     frames: &'f Frames,
     story: Story,
     gates: BTreeMap<u32, Vec<&'r Gate>>,
-    marks: marks::Marks,
+    marks: marks::RecordedMarks,
     /// The statements of each block's body, in order; `None` is the root.
     bodies: BTreeMap<Option<u32>, Vec<u32>>,
     /// The happening under which the records of each statement's children are added.
-    holder: Vec<Place>,
+    holder: Vec<StoryParent>,
     /// The status of each statement's record; `None` without a record.
     status: Vec<Option<NodeStatus>>,
     /// The records of statements, by the record of their frame and the statement.
-    said: BTreeMap<(Place, u32), At>,
+    said: BTreeMap<(StoryParent, u32), StoryAt>,
     /// The records of frames, by the frame's index in [`Frames::list`].
-    frame_at: BTreeMap<usize, At>,
+    frame_at: BTreeMap<usize, StoryAt>,
     /// Frames whose statements are not recorded yet.
     queue: VecDeque<usize>,
     /// Blocks whose bodies are recorded.
@@ -162,7 +162,7 @@ struct Lowering<'f, 'a, 'r> {
     /// The annotated lines without a statement, by the statement before them.
     strays: BTreeMap<Option<u32>, Vec<usize>>,
     /// Branches that a section lists and no line marks, by statement: the parallel block, name and status.
-    announced: BTreeMap<u32, (At, Text, Status)>,
+    announced: BTreeMap<u32, (StoryAt, Text, Status)>,
     /// The statements that wrote a binding in a round, by loop and round.
     in_rounds: BTreeMap<(u32, u32), BTreeSet<u32>>,
     rounds_left: u32,
@@ -173,14 +173,14 @@ struct Lowering<'f, 'a, 'r> {
 /// The record of a call, and the called frame if it is known.
 #[derive(Clone, Copy)]
 struct Call {
-    at: At,
+    at: StoryAt,
     frame: Option<usize>,
     /// Whether this is the only call of the block.
     only: bool,
 }
 
 impl Lowering<'_, '_, '_> {
-    fn all(&mut self, unplaced: &Unplaced, written: &Written<'_>) {
+    fn all(&mut self, unplaced: &UnplacedSections, written: &WrittenBindings<'_>) {
         for (at, fact) in (0_u32..).zip(&self.facts.of) {
             self.bodies.entry(fact.block).or_default().push(at);
         }
@@ -241,7 +241,7 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// Stores the record of a call.
-    fn called(&mut self, block: u32, at: At, frame: Option<usize>) {
+    fn called(&mut self, block: u32, at: StoryAt, frame: Option<usize>) {
         let only = !self.calls.contains_key(&block);
         self.calls.insert(block, Call { at, frame, only });
     }

@@ -3,14 +3,14 @@
 use super::Lowering;
 use crate::program::{StatementKind, TiedBy};
 use crate::trace::NodeStatus;
-use crate::trace::lower::facts::Facts;
+use crate::trace::lower::facts::LineEvidence;
 use crate::trace::lower::tied;
 use crate::trace::story::Happening;
 use crate::trace::verdict::recorded;
 
 /// Returns the next statement outside of blocks, after the last statement that ran. `status` contains the status of
 /// each statement's record; `None` without a record.
-fn statement(facts: &Facts<'_>, status: &[Option<NodeStatus>]) -> Option<u32> {
+fn statement(facts: &LineEvidence<'_>, status: &[Option<NodeStatus>]) -> Option<u32> {
     let count = facts.of.len() as u32;
     let status = |at: u32| status.get(at as usize).and_then(Option::as_ref);
     let top = |at: u32| facts.get(at).is_some_and(|f| f.block.is_none());

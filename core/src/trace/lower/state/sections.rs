@@ -7,20 +7,24 @@ use crate::model::{LoopState, ParallelState, Run};
 use crate::program::StatementKind;
 use crate::trace::NodeStatus;
 use crate::trace::emit::word;
-use crate::trace::lower::facts::Facts;
+use crate::trace::lower::facts::LineEvidence;
 use crate::trace::verdict::recorded;
 
 /// The sections whose statement is unknown, as indices into the state file's lists.
 #[derive(Default)]
-pub(super) struct Unplaced {
+pub(super) struct UnplacedSections {
     pub(super) parallels: Vec<usize>,
     pub(super) loops: Vec<usize>,
 }
 
 /// Reads the facts in the sections. `open` is the number of open frames of each block. If a block has several open
 /// frames, it is unknown to which frame a section belongs (errata E9).
-pub(super) fn read(run: &Run, facts: &mut Facts<'_>, open: &BTreeMap<u32, usize>) -> Unplaced {
-    let mut unplaced = Unplaced::default();
+pub(super) fn read(
+    run: &Run,
+    facts: &mut LineEvidence<'_>,
+    open: &BTreeMap<u32, usize>,
+) -> UnplacedSections {
+    let mut unplaced = UnplacedSections::default();
     let Some(file) = &run.state_file else {
         return unplaced;
     };
@@ -65,7 +69,7 @@ pub(super) fn read(run: &Run, facts: &mut Facts<'_>, open: &BTreeMap<u32, usize>
 /// Returns the statement of each section: the statement at the line in the section's heading, otherwise the first
 /// fitting statement that no other section has.
 fn place(
-    facts: &Facts<'_>,
+    facts: &LineEvidence<'_>,
     count: usize,
     all: &[u32],
     line: impl Fn(usize) -> Option<u32>,
@@ -87,7 +91,7 @@ fn place(
 /// Returns the sections with their statements. Of several sections about one statement, only the last is returned.
 /// Sections about a block with several open frames are left out.
 fn counted(
-    facts: &Facts<'_>,
+    facts: &LineEvidence<'_>,
     found: Vec<Option<u32>>,
     open: &BTreeMap<u32, usize>,
     unplaced: &mut Vec<usize>,
@@ -107,19 +111,25 @@ fn counted(
 }
 
 /// Returns, for each block and for the root, the last statement recorded as started.
-fn last_ran(facts: &Facts<'_>) -> BTreeMap<Option<u32>, u32> {
+fn last_ran(facts: &LineEvidence<'_>) -> BTreeMap<Option<u32>, u32> {
     let ran = (0_u32..).zip(&facts.of).filter(|(_, fact)| fact.ran());
     ran.map(|(at, fact)| (fact.block, at)).collect()
 }
 
-fn of_kind(facts: &Facts<'_>, wanted: impl Fn(StatementKind) -> bool) -> Vec<u32> {
+fn of_kind(facts: &LineEvidence<'_>, wanted: impl Fn(StatementKind) -> bool) -> Vec<u32> {
     let all = (0..).zip(&facts.listing.statements);
     all.filter(|(_, s)| wanted(s.kind))
         .map(|(at, _)| at)
         .collect()
 }
 
-fn parallel(facts: &mut Facts<'_>, at: u32, index: usize, state: &ParallelState, passed: bool) {
+fn parallel(
+    facts: &mut LineEvidence<'_>,
+    at: u32,
+    index: usize,
+    state: &ParallelState,
+    passed: bool,
+) {
     // If every branch of an active block has ended, the block still has to join its branches, unless the run has
     // already continued after the block.
     let mut open = state.branches.is_empty() || !passed;
@@ -152,7 +162,7 @@ fn parallel(facts: &mut Facts<'_>, at: u32, index: usize, state: &ParallelState,
     }
 }
 
-fn looped(facts: &mut Facts<'_>, at: u32, index: usize, state: &LoopState) {
+fn looped(facts: &mut LineEvidence<'_>, at: u32, index: usize, state: &LoopState) {
     let Some(fact) = facts.of.get_mut(at as usize) else {
         return;
     };

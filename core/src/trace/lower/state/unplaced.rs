@@ -1,7 +1,7 @@
 //! Adds the parts of a state file that match no statement of the program: annotated lines and open constructs.
 
 use super::Lowering;
-use super::sections::{Unplaced, is_ahead, status_of};
+use super::sections::{UnplacedSections, is_ahead, status_of};
 use crate::model::Text;
 use crate::model::words::leading_status;
 use crate::read::decode::head;
@@ -40,7 +40,7 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// Adds open constructs that fit no statement of the program.
-    pub(super) fn constructs(&mut self, unplaced: &Unplaced) {
+    pub(super) fn constructs(&mut self, unplaced: &UnplacedSections) {
         let Some(file) = &self.run.state_file else {
             return;
         };

@@ -6,7 +6,7 @@ use super::Lowering;
 use crate::model::{BindingKind, Text};
 use crate::program::TiedBy;
 use crate::trace::lower::{disk, tied};
-use crate::trace::story::{At, Happening};
+use crate::trace::story::{Happening, StoryAt};
 use crate::trace::{NodeKind, NodeStatus};
 
 /// Maximum number of a frame's statements that are examined to find the statement after a written binding.
@@ -16,7 +16,7 @@ const LOOKED_AT: usize = 64;
 type Wrote<'r> = BTreeMap<(Option<u32>, &'r str), Option<TiedBy>>;
 
 impl Lowering<'_, '_, '_> {
-    pub(super) fn written(&mut self, written: &disk::Written<'_>) {
+    pub(super) fn written(&mut self, written: &disk::WrittenBindings<'_>) {
         let tied: BTreeMap<(i64, &str), (u32, TiedBy)> = written
             .iter()
             .filter_map(|((at, frame), (binding, by))| {
@@ -49,7 +49,7 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// Adds a statement of a frame, because the statement's binding is written.
-    fn write(&mut self, frame: At, at: Option<u32>, text: Text, by: Option<TiedBy>) {
+    fn write(&mut self, frame: StoryAt, at: Option<u32>, text: Text, by: Option<TiedBy>) {
         if at.is_some_and(|at| self.said.contains_key(&(Some(frame), at))) {
             return;
         }

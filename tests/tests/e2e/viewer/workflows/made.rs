@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use prosescope_store::WorkflowStore;
 use prosescope_workflow::{
-    Append, Ask, Command, Fail, Finish, Heartbeat, Input, Json, Kind, Move, Note, Prefer, Start,
-    Step, record, show,
+    Append, Ask, Fail, Finish, Heartbeat, ImportantStep, Input, Json, Kind, Move, NewEvent, Prefer,
+    Start, TableCommand, record, show,
 };
 use rusqlite::Connection;
 
@@ -24,7 +24,7 @@ struct Made {
 }
 
 impl Made {
-    fn record<C: Command>(&mut self, command: &C) -> C::Done {
+    fn record<C: TableCommand>(&mut self, command: &C) -> C::Done {
         self.now += 41_000;
         record(&mut self.store, command, None, self.now).expect("a command that is allowed")
     }
@@ -45,7 +45,7 @@ impl Made {
     fn note(&mut self, workflow: &str, run: &str, kind: Kind, text: &str, payload: Option<&str>) {
         self.record(&Append {
             workflow: workflow.to_owned(),
-            notes: vec![Note {
+            notes: vec![NewEvent {
                 run: Some(run.to_owned()),
                 kind: Some(kind),
                 text: text.to_owned(),
@@ -129,7 +129,7 @@ pub(crate) fn ours(folder: &Path) -> PathBuf {
         ],
         remove: Vec::new(),
     });
-    made.record(&Step {
+    made.record(&ImportantStep {
         workflow: WAITING.to_owned(),
         run: Some(second.clone()),
         text: "Quotes compared over five years".to_owned(),

@@ -13,12 +13,12 @@ use crate::ui::detail;
 use crate::ui::load::{ask, loaded};
 use crate::ui::pages::item_of;
 use crate::ui::parts::{Empty, When, link};
-use crate::ui::state::{App, Run};
+use crate::ui::state::{App, ShownRun};
 use crate::ui::value::Value;
 
 /// Draws the binding whose number is the item in the address.
 pub(super) fn draw(item: String) -> AnyView {
-    let run = Run::get();
+    let run = ShownRun::get();
     let Ok(binding) = item.parse() else {
         return view! { <Empty what="Nothing there" why="That is not the number of a binding."/> }
             .into_any();
@@ -37,7 +37,7 @@ pub(super) fn draw(item: String) -> AnyView {
 
 #[component]
 fn Binding(row: BindingRow) -> impl IntoView {
-    let run = Run::get();
+    let run = ShownRun::get();
     let attachment = row.attachment.clone().map(|path| {
         let gone = if row.not_given { "not given" } else { "missing" };
         let size = row.attachment_len.map_or_else(|| gone.to_owned(), words::bytes);
@@ -93,7 +93,7 @@ fn Binding(row: BindingRow) -> impl IntoView {
 /// Draws to which binding the name resolves, and why. The user can choose the frame from which the name is resolved.
 #[component]
 fn Why(row: BindingRow) -> impl IntoView {
-    let (app, run) = (App::get(), Run::get());
+    let (app, run) = (App::get(), ShownRun::get());
     let asked = detail::query("from");
     let own = row.execution_id;
     // In the address, `root` means the root, a number means a frame, and no value means the binding's own frame.
@@ -161,7 +161,7 @@ fn resolution(view: &ResolutionView, open: u32) -> AnyView {
 }
 
 fn candidate(candidate: &CandidateView, open: u32) -> AnyView {
-    let run = Run::get();
+    let run = ShownRun::get();
     let row = &candidate.row;
     let (class, mark, word) = match candidate.outcome {
         Outcome::Wins => ("win", "✓", "wins"),

@@ -2,14 +2,14 @@
 
 use leptos::prelude::*;
 use prosescope_core::model::TableInfo;
-use prosescope_core::pages::view::{Cell, TableRows};
+use prosescope_core::pages::view::{ShownCell, TableRows};
 
 use crate::protocol::Request;
 use crate::text::words;
 use crate::ui::cells;
-use crate::ui::list::{Cursor, Key, Mark, Pages, Rows, Stretch};
+use crate::ui::list::{Cursor, ListCommand, Mark, Pages, Rows, Stretch};
 use crate::ui::parts::Empty;
-use crate::ui::state::{App, Run};
+use crate::ui::state::{App, ShownRun};
 
 /// Draws the table with this name.
 pub(super) fn draw(name: &str) -> AnyView {
@@ -22,7 +22,7 @@ pub(super) fn draw(name: &str) -> AnyView {
 
 #[component]
 fn Table(table: TableInfo) -> impl IntoView {
-    let (app, run) = (App::get(), Run::get());
+    let (app, run) = (App::get(), ShownRun::get());
     let known = table.rows;
     let name = table.name.clone();
     // The columns in the answers. They are fewer than the table's: computed columns are left out, and of a wide table,
@@ -58,14 +58,16 @@ fn Table(table: TableInfo) -> impl IntoView {
         }
     });
     pages.want(0..1);
-    let open_row = RwSignal::new(None::<(u64, Vec<Cell>)>);
-    let on_key = Callback::new(move |(key, at, row): (Key, u64, Option<Vec<Cell>>)| {
-        if matches!(key, Key::Enter | Key::Moved)
-            && (key == Key::Enter || open_row.read_untracked().is_some())
-        {
-            open_row.set(row.map(|row| (at, row)));
-        }
-    });
+    let open_row = RwSignal::new(None::<(u64, Vec<ShownCell>)>);
+    let on_key = Callback::new(
+        move |(key, at, row): (ListCommand, u64, Option<Vec<ShownCell>>)| {
+            if matches!(key, ListCommand::Enter | ListCommand::Moved)
+                && (key == ListCommand::Enter || open_row.read_untracked().is_some())
+            {
+                open_row.set(row.map(|row| (at, row)));
+            }
+        },
+    );
     let infos = table.columns.clone();
     let head_of = move |name: String| {
         let info = infos.iter().find(|column| column.name == name);
@@ -91,7 +93,7 @@ fn Table(table: TableInfo) -> impl IntoView {
         |n| words::counted(n, "row", "rows"),
     );
     let head = head.into_any();
-    let draw = |_, cells: &Vec<Cell>| row(cells);
+    let draw = |_, cells: &Vec<ShownCell>| row(cells);
     view! {
         <p class="faint">{kind}" · "{count}" · "{words::counted(table.columns.len() as u64, "column", "columns")}</p>
         <h2 class="statement"><code>{table.name.clone()}</code></h2>
@@ -124,7 +126,7 @@ fn Table(table: TableInfo) -> impl IntoView {
     }
 }
 
-fn row(cells: &[Cell]) -> AnyView {
+fn row(cells: &[ShownCell]) -> AnyView {
     cells
         .iter()
         .map(|cell| {

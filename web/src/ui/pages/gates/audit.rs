@@ -1,7 +1,7 @@
 //! Draws the audit log of the gates, and the result of its verification.
 
 use leptos::prelude::*;
-use prosescope_core::pages::view::{AuditRow, AuditView, Part};
+use prosescope_core::pages::view::{AuditRow, AuditView, RunPart};
 
 use crate::ui::list::{Cursor, Mark, Pages, Rows};
 use crate::ui::parts::{EmptyPart, Pill, When};
@@ -44,7 +44,7 @@ pub(super) fn draw(audit: &AuditView) -> AnyView {
     };
     // If the log is missing, there is an issue about that, which is shown instead of this note.
     if audit.rows.is_empty() && audit.issues.is_empty() {
-        return view! { <EmptyPart part=Part::Audit what="No audit log" why="Nothing was logged about these gates."/> }
+        return view! { <EmptyPart part=RunPart::Audit what="No audit log" why="Nothing was logged about these gates."/> }
             .into_any();
     }
     view! {

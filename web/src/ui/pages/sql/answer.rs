@@ -4,31 +4,31 @@ use std::sync::Arc;
 
 use js_sys::Array;
 use leptos::prelude::*;
-use prosescope_core::pages::view::{Cell, QueryView};
+use prosescope_core::pages::view::{QueryView, ShownCell};
 use prosescope_core::record::render::csv::csv;
 use wasm_bindgen::JsValue;
 
-use super::{Lens, Shown};
+use super::{Lens, SqlContent};
 use crate::text::words;
 use crate::ui::cells;
 use crate::ui::icons;
-use crate::ui::list::{Cursor, Key, Mark, Pages, Rows};
+use crate::ui::list::{Cursor, ListCommand, Mark, Pages, Rows};
 use crate::ui::parts::{Copy, Empty, live, save_blob};
 
 /// The position of a cell: the index of its row and of its column.
-type Place = (u64, usize);
+type CellPosition = (u64, usize);
 
 pub(super) fn draw(lens: Lens) -> AnyView {
     view! {
         <div class="sql-answer">
             {live(move || match lens.shown.get() {
-                Shown::Nothing => view! {
+                SqlContent::Nothing => view! {
                     <Empty what="No query yet" why="Choose a stored query, or write SQL and press Ctrl Enter."/>
                 }.into_any(),
-                Shown::Running => view! { <p class="soft" role="status">"Running…"</p> }.into_any(),
-                Shown::Stopped => view! { <p class="soft" role="status">"Stopped."</p> }.into_any(),
-                Shown::Trouble(_) => ().into_any(),
-                Shown::Answer(view) => answer(lens, view),
+                SqlContent::Running => view! { <p class="soft" role="status">"Running…"</p> }.into_any(),
+                SqlContent::Stopped => view! { <p class="soft" role="status">"Stopped."</p> }.into_any(),
+                SqlContent::Trouble(_) => ().into_any(),
+                SqlContent::Answer(view) => answer(lens, view),
             })}
         </div>
     }
@@ -41,7 +41,7 @@ fn answer(lens: Lens, view: Arc<QueryView>) -> AnyView {
         is_refused.set(saved(&text, kind, name).is_none());
     };
     let (as_csv, to_csv, to_json) = (view.clone(), view.clone(), view.clone());
-    let chosen = RwSignal::new(None::<Place>);
+    let chosen = RwSignal::new(None::<CellPosition>);
     let is_empty = view.rows.is_empty();
     view! {
         <div class="sql-bar">
@@ -97,7 +97,7 @@ fn saved(text: &str, kind: &str, name: &str) -> Option<()> {
     save_blob(&blob, name)
 }
 
-fn table(view: &QueryView, chosen: RwSignal<Option<Place>>) -> AnyView {
+fn table(view: &QueryView, chosen: RwSignal<Option<CellPosition>>) -> AnyView {
     let names: Vec<String> = view
         .columns
         .iter()
@@ -111,19 +111,21 @@ fn table(view: &QueryView, chosen: RwSignal<Option<Place>>) -> AnyView {
     });
     let head = head.collect_view().into_any();
     let last = view.columns.len().saturating_sub(1);
-    let on_key = Callback::new(move |(key, row, _): (Key, u64, Option<Vec<Cell>>)| {
-        let column = chosen.get_untracked().map_or(0, |(_, column)| column);
-        let column = match key {
-            Key::Left => column.saturating_sub(1),
-            Key::Right => (column + 1).min(last),
-            Key::Enter => column,
-            Key::Moved if chosen.read_untracked().is_some() => column,
-            _ => return,
-        };
-        chosen.set(Some((row, column)));
-        show();
-    });
-    let draw = move |at, row: &Vec<Cell>| row_of(at, row, chosen);
+    let on_key = Callback::new(
+        move |(key, row, _): (ListCommand, u64, Option<Vec<ShownCell>>)| {
+            let column = chosen.get_untracked().map_or(0, |(_, column)| column);
+            let column = match key {
+                ListCommand::Left => column.saturating_sub(1),
+                ListCommand::Right => (column + 1).min(last),
+                ListCommand::Enter => column,
+                ListCommand::Moved if chosen.read_untracked().is_some() => column,
+                _ => return,
+            };
+            chosen.set(Some((row, column)));
+            show();
+        },
+    );
+    let draw = move |at, row: &Vec<ShownCell>| row_of(at, row, chosen);
     view! {
         <div class="table-box" style=("--cols", cells::template(&widths))>
             <Rows pages=Pages::of(view.rows.clone()) height=24.0 label="Answer" class="sql-rows" cursor=Cursor::new()
@@ -149,7 +151,7 @@ fn show() {
     });
 }
 
-fn row_of(at: u64, row: &[Cell], chosen: RwSignal<Option<Place>>) -> AnyView {
+fn row_of(at: u64, row: &[ShownCell], chosen: RwSignal<Option<CellPosition>>) -> AnyView {
     let cells = row.iter().enumerate().map(|(column, cell)| {
         let title = cells::beginning(cell);
         let line = cells::one_line(&title);
@@ -163,7 +165,11 @@ fn row_of(at: u64, row: &[Cell], chosen: RwSignal<Option<Place>>) -> AnyView {
 }
 
 /// Draws the selected cell completely.
-fn cell(view: &QueryView, (at, column): Place, chosen: RwSignal<Option<Place>>) -> Option<AnyView> {
+fn cell(
+    view: &QueryView,
+    (at, column): CellPosition,
+    chosen: RwSignal<Option<CellPosition>>,
+) -> Option<AnyView> {
     let row = view.rows.get(at as usize)?;
     let cell = row.get(column)?;
     let name = view.columns.get(column)?.name.clone();

@@ -5,12 +5,12 @@ use leptos::prelude::*;
 use prosescope_core::pages::query::EXAMPLE;
 use prosescope_core::pages::view::{QueryTables, StoredQuestion};
 
-use super::{Lens, Shown};
-use crate::ui::load::Answer;
+use super::{Lens, SqlContent};
+use crate::ui::load::LoadState;
 use crate::ui::parts::live;
 
-pub(super) fn draw(lens: Lens, known: Answer<QueryTables>) -> AnyView {
-    let is_wrong = move || matches!(*lens.shown.read(), Shown::Trouble(_));
+pub(super) fn draw(lens: Lens, known: LoadState<QueryTables>) -> AnyView {
+    let is_wrong = move || matches!(*lens.shown.read(), SqlContent::Trouble(_));
     view! {
         <div class="sql-ask">
             <textarea id="sql" class="mono" node_ref=lens.field spellcheck="false" autocomplete="off"
@@ -40,7 +40,7 @@ pub(super) fn draw(lens: Lens, known: Answer<QueryTables>) -> AnyView {
 
 /// Draws the error of a query: the cause, and what to do next.
 fn trouble(lens: Lens) -> AnyView {
-    let Shown::Trouble(trouble) = lens.shown.get() else {
+    let SqlContent::Trouble(trouble) = lens.shown.get() else {
         return ().into_any();
     };
     view! {
@@ -89,7 +89,7 @@ fn on_key(lens: Lens, event: &KeyboardEvent) {
             lens.ask();
             true
         }
-        "Escape" if matches!(*lens.shown.read_untracked(), Shown::Running) => {
+        "Escape" if matches!(*lens.shown.read_untracked(), SqlContent::Running) => {
             lens.stop();
             true
         }

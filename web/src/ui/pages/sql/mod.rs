@@ -16,8 +16,8 @@ use prosescope_core::model::database::query::ROWS;
 use prosescope_core::pages::view::{QueryTables, QueryView};
 
 use crate::protocol::{Request, Trouble};
-use crate::ui::load::{Answer, ask};
-use crate::ui::state::{App, Run};
+use crate::ui::load::{LoadState, ask};
+use crate::ui::state::{App, ShownRun};
 
 thread_local! {
     /// The text that was in the query field when the user left the page.
@@ -28,11 +28,11 @@ thread_local! {
 #[derive(Clone, Copy)]
 struct Lens {
     app: App,
-    run: Run,
+    run: ShownRun,
     /// The text in the query field.
     sql: RwSignal<String>,
     field: NodeRef<Textarea>,
-    shown: RwSignal<Shown>,
+    shown: RwSignal<SqlContent>,
     /// Whether the run was reread after the query was sent, so that the answer is out of date.
     is_old: RwSignal<bool>,
     /// The number of the current query. Sending or stopping a query increases it, so that late answers are recognised
@@ -42,7 +42,7 @@ struct Lens {
 
 /// The content below the query field.
 #[derive(Clone)]
-enum Shown {
+enum SqlContent {
     Nothing,
     Running,
     Stopped,
@@ -54,28 +54,28 @@ impl Lens {
     fn new() -> Lens {
         Lens {
             app: App::get(),
-            run: Run::get(),
+            run: ShownRun::get(),
             sql: RwSignal::new(DRAFT.with_borrow(Clone::clone)),
             field: NodeRef::new(),
-            shown: RwSignal::new(Shown::Nothing),
+            shown: RwSignal::new(SqlContent::Nothing),
             is_old: RwSignal::new(false),
             number: StoredValue::new(0),
         }
     }
 
     fn is_running(self) -> bool {
-        matches!(*self.shown.read(), Shown::Running)
+        matches!(*self.shown.read(), SqlContent::Running)
     }
 
     /// Runs the query in the query field. Does nothing while another query runs.
     fn ask(self) {
-        if matches!(*self.shown.read_untracked(), Shown::Running) {
+        if matches!(*self.shown.read_untracked(), SqlContent::Running) {
             return;
         }
         let sql = self.sql.get_untracked();
         let this = self.next();
         self.is_old.set(false);
-        self.shown.set(Shown::Running);
+        self.shown.set(SqlContent::Running);
         let request = Request::Query {
             place: self.run.place(),
             sql,
@@ -91,8 +91,8 @@ impl Lens {
                 self.app.stop_query();
             }
             self.shown.set(match got {
-                Ok(view) => Shown::Answer(Arc::new(view)),
-                Err(trouble) => Shown::Trouble(trouble),
+                Ok(view) => SqlContent::Answer(Arc::new(view)),
+                Err(trouble) => SqlContent::Trouble(trouble),
             });
         });
     }
@@ -101,7 +101,7 @@ impl Lens {
     fn stop(self) {
         self.next();
         self.app.stop_query();
-        self.shown.set(Shown::Stopped);
+        self.shown.set(SqlContent::Stopped);
     }
 
     fn next(self) -> u32 {
@@ -114,7 +114,7 @@ impl Lens {
 /// Draws the page of SQL queries.
 pub(super) fn draw() -> AnyView {
     let lens = Lens::new();
-    let known: Answer<QueryTables> = ask(move || Request::QueryTables {
+    let known: LoadState<QueryTables> = ask(move || Request::QueryTables {
         place: lens.run.place(),
     });
     Effect::new(move || DRAFT.with_borrow_mut(|draft| lens.sql.read().clone_into(draft)));
@@ -126,7 +126,7 @@ pub(super) fn draw() -> AnyView {
         if before.is_some() {
             lens.is_old.set(true);
             // A running query is not stopped; its answer is from the earlier state of the run.
-            if !matches!(*lens.shown.read_untracked(), Shown::Running) {
+            if !matches!(*lens.shown.read_untracked(), SqlContent::Running) {
                 lens.app.stop_query();
             }
         }

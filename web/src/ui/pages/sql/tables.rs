@@ -5,12 +5,12 @@ use prosescope_core::pages::view::{QueryTable, QueryTables};
 
 use super::Lens;
 use crate::text::words;
-use crate::ui::load::{Answer, loaded};
+use crate::ui::load::{LoadState, loaded};
 
 /// The width of the window, in pixels, above which the tables have a column of their own beside the field (`sql.css`).
 const WIDE: f64 = 860.0;
 
-pub(super) fn draw(lens: Lens, known: Answer<QueryTables>) -> AnyView {
+pub(super) fn draw(lens: Lens, known: LoadState<QueryTables>) -> AnyView {
     let width = window().inner_width().ok().and_then(|width| width.as_f64());
     let is_wide = width.is_none_or(|width| width > WIDE);
     view! {

@@ -8,10 +8,10 @@ use crate::route::Page;
 use crate::text::words;
 use crate::ui::load::{ask_page, loaded};
 use crate::ui::parts::live;
-use crate::ui::state::Run;
+use crate::ui::state::ShownRun;
 
 /// Draws the statements in a folded element. The core computes them only when the user unfolds it.
-pub(super) fn draw(run: Run) -> AnyView {
+pub(super) fn draw(run: ShownRun) -> AnyView {
     let left = Memo::new(move |_| {
         run.overview.with(|overview| match overview {
             Some(Ok(overview)) => overview.left.clone(),
@@ -54,7 +54,7 @@ pub(super) fn draw(run: Run) -> AnyView {
     })
 }
 
-fn line(run: Run, of: &AheadView) -> AnyView {
+fn line(run: ShownRun, of: &AheadView) -> AnyView {
     let to = run.item(Page::Program, of.line).to_string();
     let how = match of.how {
         How::Here => "the run is here",

@@ -10,7 +10,7 @@ use wasm_bindgen::JsCast as _;
 use super::Tree;
 use super::map::Map;
 use crate::protocol::Request;
-use crate::text::axis::{CLOSER, Seen, Tick, ticks};
+use crate::text::axis::{CLOSER, Tick, VisiblePart, ticks};
 use crate::text::words;
 use crate::ui::parts::tone_class;
 use crate::ui::state::App;
@@ -19,7 +19,7 @@ use crate::ui::state::App;
 #[derive(Clone, Copy)]
 pub(super) struct Axis {
     pub(super) timeline: RwSignal<Option<Timeline>>,
-    pub(super) seen: RwSignal<Seen>,
+    pub(super) seen: RwSignal<VisiblePart>,
 }
 
 impl Axis {
@@ -98,7 +98,9 @@ impl Axis {
     /// Zooms the axis to a row, if its time is known.
     pub(super) fn fill(self, app: App, bar: Option<Bar>) {
         match bar {
-            Some(bar) => self.seen.set(Seen::around(bar.from, bar.until, self.len())),
+            Some(bar) => self
+                .seen
+                .set(VisiblePart::around(bar.from, bar.until, self.len())),
             None => app.say("No time is recorded for this row"),
         }
     }

@@ -2,11 +2,11 @@
 
 use leptos::prelude::*;
 use prosescope_core::pages::session::pages::{TraceChoice, TraceOrder};
-use prosescope_core::pages::view::Part;
+use prosescope_core::pages::view::RunPart;
 
 use super::{To, Tree};
 use crate::protocol::Folded;
-use crate::text::axis::Seen;
+use crate::text::axis::VisiblePart;
 use crate::text::{filter, words};
 use crate::ui::keys::focus;
 
@@ -62,7 +62,7 @@ pub(super) fn Choose(tree: Tree) -> impl IntoView {
     };
     let untimed = move || {
         let overview = overview()?;
-        let is_read = !overview.is_unread(Part::Statements);
+        let is_read = !overview.is_unread(RunPart::Statements);
         let said = !overview.times_recorded && overview.trace_nodes > 0 && is_read;
         said.then_some("Times were not recorded.")
     };
@@ -107,7 +107,7 @@ pub(super) fn Choose(tree: Tree) -> impl IntoView {
             <span class="grow"></span>
             {position_link}
             {move || shown.timed.get().then(|| view! {
-                <button title="The whole run (0)" on:click=move |_| shown.seen.set(Seen::ALL)>"Fit"</button>
+                <button title="The whole run (0)" on:click=move |_| shown.seen.set(VisiblePart::ALL)>"Fit"</button>
             })}
             <label class="check" title="Fold rows that succeeded (e)">
                 <input type="checkbox" prop:checked=well prop:disabled=move || !is_all() on:change=move |_| tree.fold_well()/>

@@ -5,7 +5,7 @@ use prosescope_core::pages::view::Dense;
 use web_sys::PointerEvent;
 
 use super::axis::Axis;
-use crate::text::axis::Seen;
+use crate::text::axis::VisiblePart;
 use crate::ui::parts::part_of;
 
 /// Draws the map of a long run's time axis; draws nothing for a short run. Dragging in the map selects the visible
@@ -18,7 +18,7 @@ pub(super) fn Map(axis: Axis) -> impl IntoView {
         if event.buttons() == 1
             && let (Some(from), Some(to)) = (begun.get_value(), part_of(&event))
         {
-            axis.seen.set(Seen::between(from, to));
+            axis.seen.set(VisiblePart::between(from, to));
         }
     };
     let parts = Memo::new(move |_| {

@@ -7,21 +7,21 @@ use prosescope_core::pages::view::{NodeDetail, RowView, icon};
 use crate::protocol::{Request, Trouble};
 use crate::route::Page;
 use crate::ui::band::Sheet;
-use crate::ui::load::{Answer, ask_by, loaded};
+use crate::ui::load::{LoadState, ask_by, loaded};
 use crate::ui::pages::failures;
 use crate::ui::pages::issues::severity;
 use crate::ui::pages::item_of;
 use crate::ui::pages::shown_status;
 use crate::ui::parts::{Empty, Go, When, binding_links, link, live, tone_class};
-use crate::ui::state::{App, Move, Run};
+use crate::ui::state::{App, Move, ShownRun};
 
 /// The number of innermost ancestors whose text is shown; all others are shown as `…`.
 const INNERMOST: usize = 3;
 
 /// Draws the row that is the item in the address.
 pub(super) fn draw(item: String) -> AnyView {
-    let (app, run) = (App::get(), Run::get());
-    let answer: Answer<Option<NodeDetail>> = ask_by(move || {
+    let (app, run) = (App::get(), ShownRun::get());
+    let answer: LoadState<Option<NodeDetail>> = ask_by(move || {
         let item = item.clone();
         async move { read(app, run, &item).await }
     });
@@ -32,7 +32,7 @@ pub(super) fn draw(item: String) -> AnyView {
     })
 }
 
-async fn read(app: App, run: Run, item: &str) -> Result<Option<NodeDetail>, Trouble> {
+async fn read(app: App, run: ShownRun, item: &str) -> Result<Option<NodeDetail>, Trouble> {
     let node = match (item.strip_prefix('~'), item.parse()) {
         (Some(node), _) => node.parse().ok(),
         (None, Ok(row)) => {
@@ -62,7 +62,7 @@ async fn read(app: App, run: Run, item: &str) -> Result<Option<NodeDetail>, Trou
 
 #[component]
 fn Detail(detail: NodeDetail) -> impl IntoView {
-    let run = Run::get();
+    let run = ShownRun::get();
     let row = detail.row.clone();
     // Only the innermost ancestors are shown with their text, because they best describe where the row is.
     let hidden = detail.path.len().saturating_sub(INNERMOST);
@@ -98,7 +98,7 @@ fn Detail(detail: NodeDetail) -> impl IntoView {
 }
 
 /// Draws the status, attempts, duration and times, and the line in the program.
-fn facts(run: Run, detail: &NodeDetail) -> AnyView {
+fn facts(run: ShownRun, detail: &NodeDetail) -> AnyView {
     let row = &detail.row;
     let status = shown_status(row).to_owned();
     let class = format!("standing {}", tone_class(&status));
@@ -158,7 +158,7 @@ fn facts(run: Run, detail: &NodeDetail) -> AnyView {
 }
 
 /// Draws the recorded rows of the node and their columns, in a folded element.
-fn recorded(run: Run, detail: &NodeDetail) -> AnyView {
+fn recorded(run: ShownRun, detail: &NodeDetail) -> AnyView {
     let scope = detail.frame.map_or_else(
         || "the program's top level".to_owned(),
         |id| format!("the call that row {id} records, then the calls around it"),
@@ -181,7 +181,7 @@ fn recorded(run: Run, detail: &NodeDetail) -> AnyView {
 
 /// Draws the buttons for the previous and next failure, the link to the program's line, and the button that copies the
 /// row for a model.
-fn foot(run: Run, detail: &NodeDetail) -> AnyView {
+fn foot(run: ShownRun, detail: &NodeDetail) -> AnyView {
     let app = App::get();
     let line = detail.row.line.map(|line| {
         let to = run.item(Page::Program, line).to_string();
@@ -207,7 +207,7 @@ fn foot(run: Run, detail: &NodeDetail) -> AnyView {
 }
 
 /// Draws why the row failed or stopped: because of the run's first failure, which is shown with its message.
-fn because_of(run: Run) -> AnyView {
+fn because_of(run: ShownRun) -> AnyView {
     let overview = run.overview.get().and_then(Result::ok);
     let failure = overview.and_then(|overview| overview.failure);
     let (cause, error) = match failure {

@@ -4,19 +4,19 @@ use leptos::prelude::*;
 use prosescope_core::pages::view::{TreeRow, icon};
 
 use super::axis::Axis;
-use super::{Line, Tree};
+use super::{Tree, TreeLine};
 use crate::route::Page;
-use crate::text::statement::{Part, parts};
+use crate::text::statement::{StatementPart, parts};
 use crate::text::words;
 use crate::ui::pages::shown_status;
 use crate::ui::parts::tone_class;
-use crate::ui::state::Run;
+use crate::ui::state::ShownRun;
 
 /// The maximum number of levels that are indented. Deeper rows show their level as a number.
 const INDENTED: u32 = 16;
 
 /// Returns the row's label for screen readers: its status, statement and duration.
-pub(super) fn called(row: &Line, took: Option<&str>) -> String {
+pub(super) fn called(row: &TreeLine, took: Option<&str>) -> String {
     let round = row.round.filter(|_| row.kind != "round");
     let cause = if row.first_cause { "first cause" } else { "" };
     words::joined([
@@ -33,7 +33,7 @@ pub(super) fn called(row: &Line, took: Option<&str>) -> String {
 }
 
 /// Draws a row of the trace. With `timed`, the row shows its duration and its bar, otherwise the values that it wrote.
-pub(super) fn draw(tree: Tree, axis: Axis, timed: bool, row: &Line) -> AnyView {
+pub(super) fn draw(tree: Tree, axis: Axis, timed: bool, row: &TreeLine) -> AnyView {
     let statement = statement(tree, row);
     if !timed {
         return view! {
@@ -51,12 +51,12 @@ pub(super) fn draw(tree: Tree, axis: Axis, timed: bool, row: &Line) -> AnyView {
 }
 
 /// Returns whether the row has children. In a filtered list, `children` is 0, so `descendants` is checked, too.
-fn has_children(row: &Line) -> bool {
+fn has_children(row: &TreeLine) -> bool {
     row.children > 0 || row.descendants > 0
 }
 
 /// Draws the status and the statement of a row.
-fn statement(tree: Tree, row: &Line) -> AnyView {
+fn statement(tree: Tree, row: &TreeLine) -> AnyView {
     let (node, folded, status) = (row.node, row.folded, shown_status(row).to_owned());
     // The fold button is hidden from screen readers, because the row's attribute `aria-expanded` already contains its
     // state.
@@ -106,15 +106,15 @@ fn statement(tree: Tree, row: &Line) -> AnyView {
     .into_any()
 }
 
-fn part(part: Part<'_>) -> AnyView {
+fn part(part: StatementPart<'_>) -> AnyView {
     match part {
-        Part::Quiet(text) => view! { <s>{text.to_owned()}</s> }.into_any(),
-        Part::Name(text) => view! { <b>{text.to_owned()}</b> }.into_any(),
-        Part::Plain(text) => text.to_owned().into_any(),
+        StatementPart::Quiet(text) => view! { <s>{text.to_owned()}</s> }.into_any(),
+        StatementPart::Name(text) => view! { <b>{text.to_owned()}</b> }.into_any(),
+        StatementPart::Plain(text) => text.to_owned().into_any(),
     }
 }
 
-fn wrote(run: Run, row: &TreeRow) -> AnyView {
+fn wrote(run: ShownRun, row: &TreeRow) -> AnyView {
     let more = row.bindings.len().saturating_sub(2);
     let links = row.bindings.iter().take(2).map(|binding| {
         let to = run.item(Page::Bindings, binding.binding).to_string();

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use prosescope_core::pages::view::{
-    AnswerView, AskedAgent, AttemptView, BindingRef, Excerpt, GivenName, NodeWork, Seen,
+    AnswerView, AskedAgent, AttemptView, BindingRef, Excerpt, GivenName, NodeWork, Received,
     ValueFormat,
 };
 
@@ -11,7 +11,7 @@ use crate::text::words;
 use crate::ui::pages::item_of;
 use crate::ui::parts::{Pill, When, link};
 use crate::ui::rendered::Markdown;
-use crate::ui::state::Run;
+use crate::ui::state::ShownRun;
 
 /// Draws the recorded parts of a statement's work. Parts without a record are left out.
 pub(super) fn draw(work: NodeWork) -> AnyView {
@@ -84,7 +84,7 @@ fn note(text: String) -> AnyView {
 }
 
 fn binding_link(binding: &BindingRef) -> AnyView {
-    let to = Run::get().item(Page::Bindings, binding.binding);
+    let to = ShownRun::get().item(Page::Bindings, binding.binding);
     link(to, binding.name.clone())
 }
 
@@ -92,7 +92,7 @@ fn name(given: GivenName) -> AnyView {
     let value = given.binding.as_ref();
     let called = match (&given.written_by, value) {
         (Some(by), _) => {
-            let to = Run::get().item(Page::Trace, item_of(by)).to_string();
+            let to = ShownRun::get().item(Page::Trace, item_of(by)).to_string();
             let why = format!("Written by {}", by.text);
             view! { <a href=to title=why><code dir="auto">{given.name.clone()}</code></a> }
                 .into_any()
@@ -101,19 +101,19 @@ fn name(given: GivenName) -> AnyView {
         (None, None) => view! { <code dir="auto">{given.name.clone()}</code> }.into_any(),
     };
     let state = match given.seen {
-        Seen::Same if given.inferred => Some((
+        Received::Same if given.inferred => Some((
             "likely",
             "This value is inferred from the order of the statements.",
         )),
-        Seen::Same => None,
-        Seen::Replaced => Some(("replaced since", "")),
-        Seen::Unknown => Some(("may have had another value", "")),
-        Seen::Nothing => Some(("nothing recorded", "")),
+        Received::Same => None,
+        Received::Replaced => Some(("replaced since", "")),
+        Received::Unknown => Some(("may have had another value", "")),
+        Received::Nothing => Some(("nothing recorded", "")),
     };
     let size = given.value.as_ref().map(|value| words::bytes(value.len));
     let size = size.map(|size| match value {
         Some(value) => link(
-            Run::get().item(Page::Bindings, value.binding),
+            ShownRun::get().item(Page::Bindings, value.binding),
             size.as_str(),
         ),
         None => size.into_any(),
@@ -134,7 +134,7 @@ fn name(given: GivenName) -> AnyView {
 }
 
 fn answer(answer: AnswerView) -> AnyView {
-    let run = Run::get();
+    let run = ShownRun::get();
     let replaced = answer.replaced_by.map(|by| {
         view! { <p class="faint">"Replaced by "{link(run.item(Page::Trace, item_of(&by)), by.text.as_str())}</p> }
     });

@@ -9,7 +9,7 @@ use std::process::Stdio;
 use anyhow::{Context, Result};
 use sha2::{Digest as _, Sha256};
 
-use super::root::Root;
+use super::root::TemporaryRoot;
 use super::{RUN, SHOWN, contains, said, serves_the_viewer};
 use crate::dist::{archive, crates, files};
 use xtask::cargo::cargo;
@@ -23,7 +23,7 @@ const SOURCE: &str =
 const TARGET: &str = "/work/target";
 
 /// Installs and uses the program in an empty root.
-pub(super) fn install(root: &Path, dist: &Path, alone: &Root) -> Result<()> {
+pub(super) fn install(root: &Path, dist: &Path, alone: &TemporaryRoot) -> Result<()> {
     let registry = alone.path("registry");
     // `cargo vendor` prints a configuration. It is not used, because this function writes [`SOURCE`] instead.
     run(cargo(root)
@@ -61,7 +61,7 @@ pub(super) fn install(root: &Path, dist: &Path, alone: &Root) -> Result<()> {
 
 /// Compiles the tests of each crate outside of the workspace. [`install`] must run before, because it fills the
 /// registry from which the tests are compiled.
-pub(super) fn tests(root: &Path, dist: &Path, alone: &Root) -> Result<()> {
+pub(super) fn tests(root: &Path, dist: &Path, alone: &TemporaryRoot) -> Result<()> {
     let folder = alone.path("work/crates");
     fs::create_dir(&folder)?;
     let mut manifest =

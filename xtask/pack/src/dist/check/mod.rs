@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use root::Root;
+use root::TemporaryRoot;
 
 use super::{LINUX, archive, files, tools};
 use crate::bundle::SERVED;
@@ -56,7 +56,7 @@ pub(crate) fn check(root: &Path, dist: &Path) -> Result<()> {
     step("Installing by install.sh from a local server", || {
         install(root, dist)
     })?;
-    let alone = Root::new(&xtask::cargo::target(root).join("check"))?;
+    let alone = TemporaryRoot::new(&xtask::cargo::target(root).join("check"))?;
     step("Installing the npm packages in an empty root", || {
         npm::with_program(root, dist, &alone)?;
         npm::without_program(root, dist, &alone)
@@ -70,12 +70,12 @@ pub(crate) fn check(root: &Path, dist: &Path) -> Result<()> {
 }
 
 /// A folder with an unpacked archive and the examples beside it.
-struct Unpacked {
+struct UnpackedArchive {
     folder: tempfile::TempDir,
     program: PathBuf,
 }
 
-fn unpacked(root: &Path, archive: &Path, target: &str) -> Result<Unpacked> {
+fn unpacked(root: &Path, archive: &Path, target: &str) -> Result<UnpackedArchive> {
     let folder = tempfile::tempdir()?;
     archive::unpack(archive, folder.path())?;
     let top = PathBuf::from(format!("prosescope-{target}"));
@@ -88,13 +88,13 @@ fn unpacked(root: &Path, archive: &Path, target: &str) -> Result<Unpacked> {
         ensure!(file.is_file(), "{} is missing", file.display());
     }
     archive::copy_all(&root.join("examples"), folder.path())?;
-    Ok(Unpacked {
+    Ok(UnpackedArchive {
         folder,
         program: Path::new("/").join(top).join("prosescope"),
     })
 }
 
-impl Unpacked {
+impl UnpackedArchive {
     /// Returns a command that runs the program with the unpacked folder as its root, and with `PATH` as its only
     /// environment variable.
     fn command(&self, args: &[&str]) -> Command {
@@ -147,7 +147,7 @@ fn alone(root: &Path, archive: &Path, target: &str) -> Result<()> {
     let page = fs::metadata(archive.with_file_name("viewer.html"))?.len();
     ensure!(page > 1 << 20, "viewer.html is empty");
 
-    let server = Server::start(&mut unpacked.command(&[
+    let server = CheckedServer::start(&mut unpacked.command(&[
         "workflow",
         "serve",
         "--listen",
@@ -160,7 +160,7 @@ fn alone(root: &Path, archive: &Path, target: &str) -> Result<()> {
 
 /// Starts a `view` command, and checks the page that it serves.
 fn serves_the_viewer(view: &mut Command) -> Result<()> {
-    let viewer = Server::start(view)?;
+    let viewer = CheckedServer::start(view)?;
     let page = said(Command::new("curl").args(["-fsS", &viewer.address]))?;
     for (_, served) in SERVED {
         contains(&page, served)?;
@@ -188,7 +188,7 @@ fn install(root: &Path, dist: &Path) -> Result<()> {
     for target in LINUX {
         fs::write(damaged.join(archive::name(target)), "not an archive")?;
     }
-    let server = Server::start(
+    let server = CheckedServer::start(
         Command::new("python3")
             .args([
                 "-u",
@@ -245,13 +245,13 @@ fn installer(dist: &Path, from: &str, home: &Path) -> Command {
 }
 
 /// A program that prints an address and serves it until this value is dropped.
-struct Server {
+struct CheckedServer {
     child: Child,
     address: String,
 }
 
-impl Server {
-    fn start(command: &mut Command) -> Result<Server> {
+impl CheckedServer {
+    fn start(command: &mut Command) -> Result<CheckedServer> {
         let mut child = command
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -261,7 +261,7 @@ impl Server {
         // The program may print its address on standard output or on standard error, so both are read.
         follow(child.stdout.take(), sender.clone());
         follow(child.stderr.take(), sender);
-        let mut server = Server {
+        let mut server = CheckedServer {
             child,
             address: String::new(),
         };
@@ -291,7 +291,7 @@ fn follow(output: Option<impl Read + Send + 'static>, lines: mpsc::Sender<String
     });
 }
 
-impl Drop for Server {
+impl Drop for CheckedServer {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

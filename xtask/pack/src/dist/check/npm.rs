@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 
-use super::root::Root;
+use super::root::TemporaryRoot;
 use super::{SHOWN, contains, said, serves_the_viewer};
 use crate::dist::{archive, files, npm, runs_here};
 use xtask::step::run;
@@ -18,7 +18,7 @@ const LIBRARY: &str = "const run = await (await import('prosescope/node')).openP
 const DATABASE: &str = "examples/.prose/runs/20260118-201530-z4t9wa/state.db";
 
 /// Installs the library together with the program for this machine, and shows and serves a run.
-pub(super) fn with_program(root: &Path, dist: &Path, alone: &Root) -> Result<()> {
+pub(super) fn with_program(root: &Path, dist: &Path, alone: &TemporaryRoot) -> Result<()> {
     let here = npm::SYSTEMS.iter().find(|system| runs_here(system.target));
     let here = here.context("there is no package for this machine")?;
     install(
@@ -35,7 +35,7 @@ pub(super) fn with_program(root: &Path, dist: &Path, alone: &Root) -> Result<()>
 }
 
 /// Installs the library without the program: the library works, and the command tells the user what to install.
-pub(super) fn without_program(root: &Path, dist: &Path, alone: &Root) -> Result<()> {
+pub(super) fn without_program(root: &Path, dist: &Path, alone: &TemporaryRoot) -> Result<()> {
     install(root, dist, alone, "/work/library", &[npm::library()])?;
     let library = ["node", "--input-type=module", "-e", LIBRARY, DATABASE];
     contains(&said(&mut alone.command("/work/library", &library))?, SHOWN)?;
@@ -50,7 +50,13 @@ pub(super) fn without_program(root: &Path, dist: &Path, alone: &Root) -> Result<
 }
 
 /// Installs packed packages into a new folder beside the examples.
-fn install(root: &Path, dist: &Path, alone: &Root, folder: &str, files: &[String]) -> Result<()> {
+fn install(
+    root: &Path,
+    dist: &Path,
+    alone: &TemporaryRoot,
+    folder: &str,
+    files: &[String],
+) -> Result<()> {
     archive::copy_all(&root.join("examples"), &alone.path(folder).join("examples"))?;
     for file in files {
         fs::copy(dist.join(file), alone.path(folder).join(file))

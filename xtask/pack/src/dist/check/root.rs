@@ -23,14 +23,14 @@ exec env -i PATH=/rust/bin:/usr/bin:/usr/sbin HOME=/home \
 "#;
 
 /// A temporary folder that is the root of commands. It is removed when this value is dropped.
-pub(super) struct Root {
+pub(super) struct TemporaryRoot {
     folder: tempfile::TempDir,
     rust: PathBuf,
 }
 
-impl Root {
+impl TemporaryRoot {
     /// Creates a root below a folder. The disk of this folder must have room for the builds.
-    pub(super) fn new(below: &Path) -> Result<Root> {
+    pub(super) fn new(below: &Path) -> Result<TemporaryRoot> {
         emptied(below)?;
         let folder = tempfile::tempdir_in(below)?;
         for name in ["usr", "etc", "dev", "proc", "tmp", "home", "work", "rust"] {
@@ -40,7 +40,7 @@ impl Root {
             .args(["--print", "sysroot"])
             .output()?;
         let rust = String::from_utf8(said.stdout).context("rustc names no folder")?;
-        Ok(Root {
+        Ok(TemporaryRoot {
             folder,
             rust: PathBuf::from(rust.trim()),
         })

@@ -16,7 +16,7 @@ use crate::trace::{Node, NodeId, NodeKind};
 
 /// An aligned row: a pair of rows of both runs, or a row of only one run.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Entry {
+pub(super) struct AlignedRow {
     pub(super) a: Option<NodeId>,
     pub(super) b: Option<NodeId>,
     /// The index of the entry around this entry; `None` at the top.
@@ -26,7 +26,7 @@ pub(super) struct Entry {
     pub(super) guessed: bool,
 }
 
-impl Entry {
+impl AlignedRow {
     /// Returns whether both runs record the row.
     pub(super) fn is_pair(&self) -> bool {
         self.a.is_some() && self.b.is_some()
@@ -35,13 +35,13 @@ impl Entry {
 
 /// All rows of two runs, in preorder.
 #[derive(Debug, Default)]
-pub(super) struct Aligned {
-    pub(super) entries: Vec<Entry>,
+pub(super) struct Alignment {
+    pub(super) entries: Vec<AlignedRow>,
     of_a: TiVec<NodeId, Option<u32>>,
     of_b: TiVec<NodeId, Option<u32>>,
 }
 
-impl Aligned {
+impl Alignment {
     /// Returns the index of the entry that contains this row of A.
     pub(super) fn of_a(&self, node: NodeId) -> Option<u32> {
         self.of_a.get(node).copied().flatten()
@@ -53,15 +53,15 @@ impl Aligned {
     }
 
     /// Returns an entry by its index.
-    pub(super) fn get(&self, at: u32) -> Option<&Entry> {
+    pub(super) fn get(&self, at: u32) -> Option<&AlignedRow> {
         self.entries.get(at as usize)
     }
 }
 
 /// Pairs the rows of two runs. `pairs` are the corresponding statements of their programs.
-pub(super) fn align(a: &Opened, b: &Opened, pairs: Option<&Pairs>) -> Aligned {
+pub(super) fn align(a: &Opened, b: &Opened, pairs: Option<&Pairs>) -> Alignment {
     let sides = Sides { a, b, pairs };
-    let mut aligned = Aligned {
+    let mut aligned = Alignment {
         entries: Vec::with_capacity(a.trace().nodes.len().max(b.trace().nodes.len())),
         of_a: vec![None; a.trace().nodes.len()].into(),
         of_b: vec![None; b.trace().nodes.len()].into(),
@@ -92,7 +92,7 @@ pub(super) fn align(a: &Opened, b: &Opened, pairs: Option<&Pairs>) -> Aligned {
 
 /// The key by which a row is found among its siblings.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Key<'o> {
+enum SiblingKey<'o> {
     Round(u32),
     Gate(&'o str),
     Branch(&'o str),
@@ -102,7 +102,7 @@ enum Key<'o> {
 }
 
 /// A row with the facts that decide its pairing.
-struct Row<'o> {
+struct PairingRow<'o> {
     node: &'o Node,
     statement: Option<Pair>,
     /// Whether the row records its line, so that its statement is certain.
@@ -117,11 +117,11 @@ struct Sides<'o> {
 }
 
 impl<'o> Sides<'o> {
-    fn row_of_a(&self, at: NodeId) -> Option<Row<'o>> {
+    fn row_of_a(&self, at: NodeId) -> Option<PairingRow<'o>> {
         self.row(self.a, at, |own| Some(certain(own)))
     }
 
-    fn row_of_b(&self, at: NodeId) -> Option<Row<'o>> {
+    fn row_of_b(&self, at: NodeId) -> Option<PairingRow<'o>> {
         self.row(self.b, at, |own| self.pairs?.of(own))
     }
 
@@ -131,14 +131,14 @@ impl<'o> Sides<'o> {
         of: &'o Opened,
         at: NodeId,
         in_a: impl Fn(u32) -> Option<Pair>,
-    ) -> Option<Row<'o>> {
+    ) -> Option<PairingRow<'o>> {
         let node = of.trace().node(at)?;
         // If one of the programs is missing, lines of the two runs cannot be compared.
         let listing = self.pairs.and(of.listing());
         let own = listing
             .zip(node.line)
             .and_then(|(listing, line)| listing.begun_at(line));
-        Some(Row {
+        Some(PairingRow {
             node,
             statement: own.and_then(in_a).map(|pair| Pair {
                 guessed: pair.guessed || node.line_guessed,
@@ -157,7 +157,7 @@ impl<'o> Sides<'o> {
         of_b: &[NodeId],
         above: Option<u32>,
         level: u32,
-    ) -> Vec<Entry> {
+    ) -> Vec<AlignedRow> {
         let mut pairing = Pairing {
             a: of_a.iter().map(|at| self.row_of_a(*at)).collect(),
             b: of_b.iter().map(|at| self.row_of_b(*at)).collect(),
@@ -180,17 +180,17 @@ impl<'o> Sides<'o> {
                 None => after.entry(last).or_default().push(*node),
             }
         }
-        let only_b = |node: NodeId| Entry {
+        let only_b = |node: NodeId| AlignedRow {
             a: None,
             b: Some(node),
             above,
             level,
             guessed: false,
         };
-        let mut merged: Vec<Entry> = Vec::with_capacity(of_a.len());
+        let mut merged: Vec<AlignedRow> = Vec::with_capacity(of_a.len());
         merged.extend(after.remove(&None).into_iter().flatten().map(only_b));
         for (at, (node, pair)) in of_a.iter().zip(&pairs).enumerate() {
-            merged.push(Entry {
+            merged.push(AlignedRow {
                 a: Some(*node),
                 b: pair.and_then(|(b, _)| of_b.get(b).copied()),
                 above,
@@ -205,8 +205,8 @@ impl<'o> Sides<'o> {
 
 /// The pairing of siblings, while it is being computed.
 struct Pairing<'o> {
-    a: Vec<Option<Row<'o>>>,
-    b: Vec<Option<Row<'o>>>,
+    a: Vec<Option<PairingRow<'o>>>,
+    b: Vec<Option<PairingRow<'o>>>,
     /// The index in B of each row of A, and whether that pair is a guess.
     of_a: Vec<Option<(usize, bool)>>,
     of_b: Vec<Option<usize>>,
@@ -229,10 +229,10 @@ impl<'o> Pairing<'o> {
     /// Pairs the remaining rows with equal keys, in order.
     fn by<'k>(
         &mut self,
-        of_a: impl Fn(&Row<'o>) -> Option<Key<'k>>,
-        of_b: impl Fn(&Row<'o>) -> Option<Key<'k>>,
+        of_a: impl Fn(&PairingRow<'o>) -> Option<SiblingKey<'k>>,
+        of_b: impl Fn(&PairingRow<'o>) -> Option<SiblingKey<'k>>,
     ) {
-        let mut there: BTreeMap<Key<'k>, Vec<usize>> = BTreeMap::new();
+        let mut there: BTreeMap<SiblingKey<'k>, Vec<usize>> = BTreeMap::new();
         for (at, (row, paired)) in self.b.iter().zip(&self.of_b).enumerate().rev() {
             if let (Some(row), None) = (row, paired)
                 && let Some(key) = of_b(row)
@@ -250,8 +250,8 @@ impl<'o> Pairing<'o> {
                 && let Some(found) = there.get_mut(&key).and_then(Vec::pop)
             {
                 let other = self.b.get(found).and_then(Option::as_ref);
-                let guess = |row: &Row<'_>| row.statement.is_some_and(|pair| pair.guessed);
-                let own = matches!(key, Key::Statement(..));
+                let guess = |row: &PairingRow<'_>| row.statement.is_some_and(|pair| pair.guessed);
+                let own = matches!(key, SiblingKey::Statement(..));
                 *pair = Some((found, own && (guess(row) || other.is_some_and(guess))));
                 if let Some(slot) = self.of_b.get_mut(found) {
                     *slot = Some(at);
@@ -262,32 +262,36 @@ impl<'o> Pairing<'o> {
 }
 
 /// Returns the key of a row that has a name among its siblings: a round, a gate, or a branch.
-fn named<'o>(row: &Row<'o>) -> Option<Key<'o>> {
+fn named<'o>(row: &PairingRow<'o>) -> Option<SiblingKey<'o>> {
     match &row.node.kind {
-        NodeKind::Round { n } => Some(Key::Round(*n)),
-        NodeKind::Gate { gate } => Some(Key::Gate(gate)),
+        NodeKind::Round { n } => Some(SiblingKey::Round(*n)),
+        NodeKind::Gate { gate } => Some(SiblingKey::Gate(gate)),
         NodeKind::Branch { branch } if row.borrows || row.statement.is_none() => {
-            Some(Key::Branch(branch))
+            Some(SiblingKey::Branch(branch))
         }
         _ => None,
     }
 }
 
-fn statement<'o>(row: &Row<'o>, text: &'o str) -> Option<Key<'o>> {
-    Some(Key::Statement(row.node.kind.word(), row.statement?.a, text))
+fn statement<'o>(row: &PairingRow<'o>, text: &'o str) -> Option<SiblingKey<'o>> {
+    Some(SiblingKey::Statement(
+        row.node.kind.word(),
+        row.statement?.a,
+        text,
+    ))
 }
 
-fn text<'o>(row: &Row<'o>) -> Option<Key<'o>> {
+fn text<'o>(row: &PairingRow<'o>) -> Option<SiblingKey<'o>> {
     match row.node.kind {
         NodeKind::Round { .. } | NodeKind::Gate { .. } => None,
-        _ => Some(Key::Text(row.node.kind.word(), row.node.text.trim())),
+        _ => Some(SiblingKey::Text(row.node.kind.word(), row.node.text.trim())),
     }
 }
 
-fn block<'o>(row: &Row<'o>) -> Option<Key<'o>> {
+fn block<'o>(row: &PairingRow<'o>) -> Option<SiblingKey<'o>> {
     match &row.node.kind {
-        NodeKind::Frame { block, .. } => Some(Key::Block(block)),
-        NodeKind::Branch { branch } => Some(Key::Branch(branch)),
+        NodeKind::Frame { block, .. } => Some(SiblingKey::Block(block)),
+        NodeKind::Branch { branch } => Some(SiblingKey::Branch(branch)),
         _ => None,
     }
 }

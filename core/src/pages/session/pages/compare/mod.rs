@@ -12,7 +12,7 @@ mod programs;
 mod values;
 mod words;
 
-use self::align::{Aligned, Entry, align};
+use self::align::{AlignedRow, Alignment, align};
 use self::words::longer;
 use super::chosen::took;
 use super::overview;
@@ -23,7 +23,7 @@ use crate::model::time::human_duration;
 use crate::pages::session::Session;
 use crate::pages::view::{
     CompareCounts, CompareView, ComparedNode, ComparedRow, ComparedRun, ComparedValue, Difference,
-    Overview, Part, ProgramRelation,
+    Overview, ProgramRelation, RunPart,
 };
 use crate::trace::{NodeId, NodeKind};
 
@@ -40,12 +40,12 @@ const FIFTH: i64 = 5;
 
 /// The parts of a run that are compared. If one of them was not read completely, "no difference" would be wrong. The
 /// audit log is included because the log records how gates were decided.
-pub const COMPARED: [Part; 5] = [
-    Part::Statements,
-    Part::Bindings,
-    Part::Agents,
-    Part::Gates,
-    Part::Audit,
+pub const COMPARED: [RunPart; 5] = [
+    RunPart::Statements,
+    RunPart::Bindings,
+    RunPart::Agents,
+    RunPart::Gates,
+    RunPart::Audit,
 ];
 
 /// What to compare, and what to list.
@@ -200,7 +200,7 @@ fn notes(a: &Session, b: &Session) -> Vec<String> {
 fn differences(
     a: &Session,
     b: &Session,
-    aligned: &Aligned,
+    aligned: &Alignment,
     values: &std::collections::BTreeMap<u32, Vec<ComparedValue>>,
     counts: &mut CompareCounts,
 ) -> Vec<Vec<Difference>> {
@@ -275,8 +275,8 @@ fn decided(session: &Session, node: NodeId) -> Option<String> {
 
 /// Returns which entries are listed: those that differ, and the entries around them. If only one run records a row, the
 /// rows below it are not listed.
-fn listed(aligned: &Aligned, differs: &[Vec<Difference>], all: bool) -> Vec<bool> {
-    let is_only = |entry: &Entry| !entry.is_pair();
+fn listed(aligned: &Alignment, differs: &[Vec<Difference>], all: bool) -> Vec<bool> {
+    let is_only = |entry: &AlignedRow| !entry.is_pair();
     let mut listed: Vec<bool> = (aligned.entries.iter().zip(differs))
         .map(|(entry, differs)| {
             let above = entry.above.and_then(|above| aligned.get(above));
@@ -296,7 +296,7 @@ fn listed(aligned: &Aligned, differs: &[Vec<Difference>], all: bool) -> Vec<bool
 
 fn row(
     (a, b): (&Session, &Session),
-    entry: &Entry,
+    entry: &AlignedRow,
     differs: Vec<Difference>,
     values: Vec<ComparedValue>,
     all: bool,

@@ -63,7 +63,7 @@ pub(super) fn compare(a: &Opened, b: &Opened) -> (ComparedPrograms, Option<Pairs
     }
     let (before, after) = (text(of_a), text(of_b));
     let input = InternedInput::new(before.as_str(), after.as_str());
-    let mut pairing = Pairing {
+    let mut pairing = StatementPairing {
         a: of_a,
         b: of_b,
         of_b: BTreeMap::new(),
@@ -185,7 +185,7 @@ pub(super) fn certain(a: u32) -> Pair {
 }
 
 /// The pairing of statements, while it is being computed.
-struct Pairing<'l> {
+struct StatementPairing<'l> {
     a: &'l Listing,
     b: &'l Listing,
     of_b: BTreeMap<u32, Pair>,
@@ -193,7 +193,7 @@ struct Pairing<'l> {
     taken: Vec<bool>,
 }
 
-impl<'l> Pairing<'l> {
+impl<'l> StatementPairing<'l> {
     fn add(&mut self, a: u32, b: u32, guessed: bool) {
         if let Some(taken) = self.taken.get_mut(a as usize).filter(|taken| !**taken)
             && !self.of_b.contains_key(&b)

@@ -8,11 +8,11 @@ use sha2::{Digest, Sha256};
 use super::super::agents::used_agents;
 use super::super::lines::hunks;
 use super::super::writes::written;
-use super::align::Aligned;
+use super::align::Alignment;
 use super::words::lines;
 use crate::model::{AgentScope, Binding, BindingKind, ValueAt};
 use crate::pages::session::Session;
-use crate::pages::session::values::Place;
+use crate::pages::session::values::ValuePlace;
 use crate::pages::view::{ComparedValue, NotCompared, ValueFormat, ValueView};
 use crate::trace::NodeId;
 
@@ -30,8 +30,8 @@ const AT_ONCE: usize = 1_000;
 
 /// The differences of values and memories.
 #[derive(Debug, Default)]
-pub(super) struct Values {
-    /// The differences of values, by the index in [`Aligned::entries`] of the row that wrote them.
+pub(super) struct ValueDifferences {
+    /// The differences of values, by the index in [`Alignment::entries`] of the row that wrote them.
     pub(super) of_row: BTreeMap<u32, Vec<ComparedValue>>,
     pub(super) of_run: Vec<ComparedValue>,
     pub(super) memories: Vec<ComparedValue>,
@@ -52,27 +52,31 @@ struct Both {
 }
 
 /// The result of comparing two values.
-enum Verdict {
+enum ValueComparison {
     Same,
     Differs(ComparedValue),
     Unknown(String),
 }
 
 /// Compares the bindings and the agents' memories of two runs.
-pub(super) fn compare(a: &Session, b: &Session, aligned: &Aligned) -> Values {
-    let mut values = Values::default();
+pub(super) fn compare(a: &Session, b: &Session, aligned: &Alignment) -> ValueDifferences {
+    let mut values = ValueDifferences::default();
     let mut both: BTreeMap<(Option<u32>, &str), Both> = BTreeMap::new();
     // If two rows have the same name and frame, the last one counts, as in the rest of Prosescope.
     for (at, binding) in written_in(a) {
         match frame(a, binding, |node| aligned.of_a(node)) {
-            Frame::Entry(frame) => both.entry((frame, &*binding.name)).or_default().a = Some(at),
-            Frame::Unknown(why) => values.not_compared(binding.name.to_string(), why),
+            AlignedFrame::Entry(frame) => {
+                both.entry((frame, &*binding.name)).or_default().a = Some(at)
+            }
+            AlignedFrame::Unknown(why) => values.not_compared(binding.name.to_string(), why),
         }
     }
     for (at, binding) in written_in(b) {
         match frame(b, binding, |node| aligned.of_b(node)) {
-            Frame::Entry(frame) => both.entry((frame, &*binding.name)).or_default().b = Some(at),
-            Frame::Unknown(why) => values.not_compared(binding.name.to_string(), why),
+            AlignedFrame::Entry(frame) => {
+                both.entry((frame, &*binding.name)).or_default().b = Some(at)
+            }
+            AlignedFrame::Unknown(why) => values.not_compared(binding.name.to_string(), why),
         }
     }
     // If only one run records a call of a block, the values in that call have no counterpart.
@@ -92,7 +96,7 @@ pub(super) fn compare(a: &Session, b: &Session, aligned: &Aligned) -> Values {
 }
 
 /// The frame of a binding in the aligned rows.
-enum Frame {
+enum AlignedFrame {
     /// The index of the frame's entry; `None` is the root.
     Entry(Option<u32>),
     /// The frame is not recorded; the text gives the reason.
@@ -105,13 +109,17 @@ fn written_in(session: &Session) -> impl Iterator<Item = (u32, &Binding)> {
     all.filter(|(_, binding)| binding.is_written())
 }
 
-fn frame(session: &Session, binding: &Binding, entry: impl Fn(NodeId) -> Option<u32>) -> Frame {
+fn frame(
+    session: &Session,
+    binding: &Binding,
+    entry: impl Fn(NodeId) -> Option<u32>,
+) -> AlignedFrame {
     let Some(id) = binding.execution_id else {
-        return Frame::Entry(None);
+        return AlignedFrame::Entry(None);
     };
     match session.node_of_row(id).and_then(entry) {
-        Some(entry) => Frame::Entry(Some(entry)),
-        None => Frame::Unknown(format!(
+        Some(entry) => AlignedFrame::Entry(Some(entry)),
+        None => AlignedFrame::Unknown(format!(
             "the frame of the value, execution {id}, is not recorded"
         )),
     }
@@ -131,8 +139,8 @@ fn full(session: &Session, of: impl Iterator<Item = Option<u32>>) -> Vec<Option<
 
 type Side<'s> = (&'s Session, Option<u32>, &'s Option<Binding>);
 
-impl Values {
-    fn binding(&mut self, a: Side<'_>, b: Side<'_>, aligned: &Aligned) {
+impl ValueDifferences {
+    fn binding(&mut self, a: Side<'_>, b: Side<'_>, aligned: &Alignment) {
         let (of_a, of_b) = (a.2.as_ref(), b.2.as_ref());
         let Some(one) = of_a.or(of_b) else {
             return;
@@ -158,25 +166,25 @@ impl Values {
                 let null = (is_null(&of_a.value), is_null(&of_b.value));
                 let places = (a.0.values.of_binding(of_a), b.0.values.of_binding(of_b));
                 match null {
-                    (true, true) => Verdict::Same,
+                    (true, true) => ValueComparison::Same,
                     (false, false) => self.places(a.0, &places.0, b.0, &places.1),
-                    _ => Verdict::Differs(ComparedValue {
+                    _ => ValueComparison::Differs(ComparedValue {
                         note: Some("NULL in one of the runs".to_owned()),
                         ..ComparedValue::default()
                     }),
                 }
             }
             // One run lacks the value. If bindings of that run are unreadable, `CompareView::incomplete` records that.
-            _ => Verdict::Differs(ComparedValue::default()),
+            _ => ValueComparison::Differs(ComparedValue::default()),
         };
         let is_output = [of_a, of_b]
             .into_iter()
             .flatten()
             .any(|b| b.kind == BindingKind::Output);
         let found = match verdict {
-            Verdict::Same => return,
-            Verdict::Unknown(why) => return self.not_compared(one.name.to_string(), why),
-            Verdict::Differs(found) => found,
+            ValueComparison::Same => return,
+            ValueComparison::Unknown(why) => return self.not_compared(one.name.to_string(), why),
+            ValueComparison::Differs(found) => found,
         };
         if is_output {
             self.outputs.push(one.name.to_string());
@@ -234,12 +242,14 @@ impl Values {
             self.compared += 1;
             let verdict = match lens {
                 (Some(_), Some(_)) => self.places(a, &place_a, b, &place_b),
-                _ => Verdict::Differs(ComparedValue::default()),
+                _ => ValueComparison::Differs(ComparedValue::default()),
             };
             match verdict {
-                Verdict::Same => {}
-                Verdict::Unknown(why) => self.not_compared(format!("memory of {}", key.0), why),
-                Verdict::Differs(differs) => self.memories.push(ComparedValue {
+                ValueComparison::Same => {}
+                ValueComparison::Unknown(why) => {
+                    self.not_compared(format!("memory of {}", key.0), why)
+                }
+                ValueComparison::Differs(differs) => self.memories.push(ComparedValue {
                     lines: differs.lines,
                     more_lines: differs.more_lines,
                     cut: differs.cut,
@@ -258,8 +268,14 @@ impl Values {
     }
 
     /// Compares the value at a place of A with the value at a place of B.
-    fn places(&mut self, a: &Session, at_a: &Place, b: &Session, at_b: &Place) -> Verdict {
-        let view = |session: &Session, at: &Place, name: &str| {
+    fn places(
+        &mut self,
+        a: &Session,
+        at_a: &ValuePlace,
+        b: &Session,
+        at_b: &ValuePlace,
+    ) -> ValueComparison {
+        let view = |session: &Session, at: &ValuePlace, name: &str| {
             let view = session.values.view(at, SHOWN);
             let view = view.map_err(|error| format!("{name}: {error}"))?;
             match &view.missing {
@@ -269,23 +285,23 @@ impl Values {
         };
         let (view_a, view_b) = match (view(a, at_a, "A"), view(b, at_b, "B")) {
             (Ok(of_a), Ok(of_b)) => (of_a, of_b),
-            (Err(why), _) | (_, Err(why)) => return Verdict::Unknown(why),
+            (Err(why), _) | (_, Err(why)) => return ValueComparison::Unknown(why),
         };
         if view_a.len == view_b.len {
             match self.are_same((a, at_a, &view_a), (b, at_b, &view_b)) {
-                Ok(true) => return Verdict::Same,
+                Ok(true) => return ValueComparison::Same,
                 Ok(false) => {}
-                Err(why) => return Verdict::Unknown(why),
+                Err(why) => return ValueComparison::Unknown(why),
             }
         }
-        Verdict::Differs(difference(&view_a, &view_b))
+        ValueComparison::Differs(difference(&view_a, &view_b))
     }
 
     /// Returns whether two values of the same length have the same bytes.
     fn are_same(
         &mut self,
-        a: (&Session, &Place, &ValueView),
-        b: (&Session, &Place, &ValueView),
+        a: (&Session, &ValuePlace, &ValueView),
+        b: (&Session, &ValuePlace, &ValueView),
     ) -> Result<bool, String> {
         let as_text = |view: &ValueView| {
             !view.cut && view.format != ValueFormat::Binary && !view.text.contains('\u{fffd}')
@@ -297,7 +313,7 @@ impl Values {
         if self.read > MOST {
             return Err("the values compared before used up the limit of 128 MiB".to_owned());
         }
-        let digest = |(session, at, _): (&Session, &Place, &ValueView)| {
+        let digest = |(session, at, _): (&Session, &ValuePlace, &ValueView)| {
             let mut hash = Sha256::new();
             let read = session.values.pieces(at, &mut |piece| {
                 hash.update(piece);

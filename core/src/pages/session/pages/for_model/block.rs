@@ -8,7 +8,7 @@ use crate::pages::resume::fence;
 pub(super) const LINE: usize = 240;
 
 /// The text of the run that a block quotes.
-pub(super) enum Content {
+pub(super) enum QuotedContent {
     /// A text whose end is cut if the whole text does not fit.
     Text {
         /// The quoted text or its beginning, escaped.
@@ -40,7 +40,7 @@ pub(super) struct Block {
     /// Facts of the run, one per line, escaped. They come before the quoted text.
     pub(super) facts: Vec<String>,
     /// The quoted text of the run; `None` if the block quotes none.
-    pub(super) content: Option<Content>,
+    pub(super) content: Option<QuotedContent>,
     /// The bytes that are reserved for the block; 0 if the block can be left out.
     pub(super) least: usize,
     /// The priority for the remaining bytes; lower numbers come first.
@@ -48,7 +48,7 @@ pub(super) struct Block {
 }
 
 /// A block that was written within a limit of bytes.
-pub(super) struct Written {
+pub(super) struct WrittenBlock {
     /// The Markdown text.
     pub(super) text: String,
     /// The part that was kept, if the block was cut: `the first 1.2 KB of 12.3 KB`, or `lines 3 to 9 of 20`.
@@ -96,12 +96,12 @@ impl Block {
     pub(super) fn part_of(title: impl Into<String>, text: &str, len: u64, more: bool) -> Block {
         // Line breaks at the end of a text do not appear in its fence, so they take no bytes.
         let text = quoted(text).trim_end_matches('\n').to_owned();
-        Block::of(title, Some(Content::Text { text, len, more }))
+        Block::of(title, Some(QuotedContent::Text { text, len, more }))
     }
 
     /// Creates a block that quotes lines.
     pub(super) fn lines(title: impl Into<String>, lines: Vec<String>, focus: usize) -> Block {
-        let content = Content::Lines {
+        let content = QuotedContent::Lines {
             focus: focus.min(lines.len().saturating_sub(1)),
             before: 0,
             total: lines.len(),
@@ -111,7 +111,7 @@ impl Block {
     }
 
     /// Creates a block without explanation and facts.
-    pub(super) fn of(title: impl Into<String>, content: Option<Content>) -> Block {
+    pub(super) fn of(title: impl Into<String>, content: Option<QuotedContent>) -> Block {
         Block {
             title: title.into(),
             lead: "",
@@ -141,12 +141,12 @@ impl Block {
     }
 
     /// Writes the block within `room` bytes, with as many of its facts as fit. `None` if the heading does not fit.
-    pub(super) fn write(&self, room: usize) -> Option<Written> {
+    pub(super) fn write(&self, room: usize) -> Option<WrittenBlock> {
         let mut keeps = (0..=self.facts.len()).rev();
         keeps.find_map(|keep| self.write_with(self.facts.get(..keep)?, room))
     }
 
-    fn write_with(&self, facts: &[String], room: usize) -> Option<Written> {
+    fn write_with(&self, facts: &[String], room: usize) -> Option<WrittenBlock> {
         let mut text = format!("\n## {}\n\n", self.title);
         if !self.lead.is_empty() {
             text.push_str(self.lead);
@@ -159,7 +159,7 @@ impl Block {
         let mut cut = None;
         match &self.content {
             None => {}
-            Some(Content::Text {
+            Some(QuotedContent::Text {
                 text: quoted,
                 len,
                 more,
@@ -168,7 +168,7 @@ impl Block {
                 text.push_str(&own);
                 cut = is_cut;
             }
-            Some(Content::Lines {
+            Some(QuotedContent::Lines {
                 lines,
                 focus,
                 before,
@@ -179,7 +179,7 @@ impl Block {
                 cut = is_cut;
             }
         }
-        Some(Written { text, cut })
+        Some(WrittenBlock { text, cut })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Distributes the limited size of a text for a language model among the blocks of the text.
 
-use super::block::{Block, Written};
+use super::block::{Block, WrittenBlock};
 use crate::pages::view::ForModel;
 
 /// The bytes that are reserved for the sentence that lists omitted blocks.
@@ -16,7 +16,7 @@ pub(super) fn fit(head: &str, blocks: &[Block], size: usize) -> (String, Vec<Str
     let (mut left_out, mut absent) = (Vec::new(), Vec::new());
     for (block, room) in blocks.iter().zip(rooms) {
         match block.write(room) {
-            Some(Written { text: own, cut }) => {
+            Some(WrittenBlock { text: own, cut }) => {
                 text.push_str(&own);
                 left_out.extend(cut.map(|cut| format!("{}: all but {cut}", block.title)));
             }

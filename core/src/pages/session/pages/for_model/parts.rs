@@ -2,7 +2,7 @@
 //! are reserved for the error, the prompt and the beginnings of inputs. The program, longer values and the tree get the
 //! remaining bytes.
 
-use super::block::{Block, Content, LINE, beginning, one_line, quoted};
+use super::block::{Block, LINE, QuotedContent, beginning, one_line, quoted};
 use super::tree::tree;
 use crate::model::text::bytes;
 use crate::pages::resume;
@@ -12,7 +12,7 @@ use crate::pages::session::pages::{
 };
 use crate::pages::session::{Session, ValueOf};
 use crate::pages::view::{
-    AnswerView, BindingRef, Excerpt, GivenName, ModelSize, NodeDetail, Overview, Section, Seen,
+    AnswerView, BindingRef, Excerpt, GivenName, ModelSize, NodeDetail, Overview, Received, Section,
 };
 use crate::trace::NodeId;
 
@@ -117,7 +117,7 @@ fn row(session: &Session, detail: &NodeDetail, size: ModelSize, blocks: &mut Vec
     }
     if !path.is_empty() {
         // The path ends at this row. The focus is at its end, because the nearest rows matter most.
-        of.content = Some(Content::Lines {
+        of.content = Some(QuotedContent::Lines {
             focus: path.len() - 1,
             before: 0,
             total: path.len(),
@@ -232,12 +232,12 @@ fn frame(name: &GivenName) -> String {
 fn value_of(
     session: &Session,
     binding: Option<&BindingRef>,
-    seen: Seen,
+    seen: Received,
     excerpt: Option<&Excerpt>,
     size: ModelSize,
 ) -> Option<(String, u64, bool)> {
     let excerpt = excerpt?;
-    let is_there = matches!(seen, Seen::Same | Seen::Unknown);
+    let is_there = matches!(seen, Received::Same | Received::Unknown);
     let whole = binding
         .filter(|_| is_there && excerpt.cut)
         .and_then(|binding| {
@@ -254,8 +254,8 @@ fn answered(session: &Session, answer: &AnswerView, size: ModelSize, of: (usize,
         (n, many) => format!("Answer {n} of {many}"),
     };
     let seen = match answer.binding.overwritten {
-        true => Seen::Replaced,
-        false => Seen::Same,
+        true => Received::Replaced,
+        false => Received::Same,
     };
     let excerpt = answer.value.as_ref();
     let block = match value_of(session, Some(&answer.binding), seen, excerpt, size) {
@@ -339,7 +339,7 @@ fn program(session: &Session, detail: Option<&NodeDetail>, view: &Overview) -> O
     }
     let block = Block::of(
         "The program",
-        Some(Content::Lines {
+        Some(QuotedContent::Lines {
             lines,
             focus,
             before: from as usize,
@@ -370,7 +370,7 @@ fn values(session: &Session) -> Option<Block> {
     }
     let block = Block::of(
         "Its values",
-        Some(Content::Lines {
+        Some(QuotedContent::Lines {
             lines,
             focus: 0,
             before: 0,

@@ -142,20 +142,20 @@ fn a_silent_run_says_for_how_long() {
 
 #[test]
 fn what_could_not_be_read_is_never_said_to_be_none() {
-    let unread = |parts: &[Part]| crate::pages::view::Unread {
+    let unread = |parts: &[RunPart]| crate::pages::view::Unread {
         parts: parts.to_vec(),
         ..Default::default()
     };
     for (status, parts, headline_said, said) in [
         (
             "unknown",
-            &Part::ALL[..],
+            &RunPart::ALL[..],
             "Status unknown: the run could not be read",
             &["The executed statements could not be read."][..],
         ),
         (
             "completed",
-            &[Part::Bindings],
+            &[RunPart::Bindings],
             "Completed",
             &[
                 "No statement is recorded; the values could not be read.",
@@ -164,7 +164,7 @@ fn what_could_not_be_read_is_never_said_to_be_none() {
         ),
         (
             "unknown",
-            &[Part::Gates],
+            &[RunPart::Gates],
             "Status unknown: no record shows the status",
             &["No statement is recorded."],
         ),

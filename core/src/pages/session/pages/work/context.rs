@@ -9,9 +9,9 @@ use crate::model::{Binding, BindingKind};
 use crate::pages::session::Session;
 use crate::pages::session::pages::task::input_of;
 use crate::pages::session::pages::trace::{binding_ref, node_ref};
-use crate::pages::session::pages::writes::{Written, written};
-use crate::pages::view::{GivenName, NodeWork, Part, Seen};
-use crate::program::{Expression, Given, Listing, NameUse, scan};
+use crate::pages::session::pages::writes::{ValueWriter, written};
+use crate::pages::view::{GivenName, NodeWork, Received, RunPart};
+use crate::program::{Expression, Listing, NameUse, ProvidedName, scan};
 use crate::record::render::brief::InputState;
 use crate::trace::scope::{self, Candidate, Outcome};
 use crate::trace::{Node, NodeId, NodeKind, NodeStatus};
@@ -54,7 +54,7 @@ pub(super) fn add(session: &Session, node: NodeId, at: &Node, work: &mut NodeWor
             (&alone, 0)
         }
     };
-    let asked = Asked::new(session, node, at);
+    let asked = ResolvedStatement::new(session, node, at);
     let given = listing.given(statement);
     let names = listing.uses(statement);
     let mut found = names.iter().filter_map(|name| match given.get(&name.name) {
@@ -70,7 +70,7 @@ pub(super) fn add(session: &Session, node: NodeId, at: &Node, work: &mut NodeWor
 }
 
 /// The statement whose names are resolved.
-struct Asked<'s> {
+struct ResolvedStatement<'s> {
     session: &'s Session,
     node: NodeId,
     /// When the statement began and when it ended, as far as that is recorded.
@@ -80,8 +80,8 @@ struct Asked<'s> {
     pending: bool,
 }
 
-impl<'s> Asked<'s> {
-    fn new(session: &'s Session, node: NodeId, at: &Node) -> Asked<'s> {
+impl<'s> ResolvedStatement<'s> {
+    fn new(session: &'s Session, node: NodeId, at: &Node) -> ResolvedStatement<'s> {
         // The arguments of a call are resolved outside of the call.
         let inside = match at.is_frame {
             true => at.parent,
@@ -89,7 +89,7 @@ impl<'s> Asked<'s> {
         };
         let frame = session.trace.frame(inside);
         let frame = frame.and_then(|frame| session.node(frame));
-        Asked {
+        ResolvedStatement {
             session,
             node,
             span: at.worked(&session.run),
@@ -103,7 +103,13 @@ impl<'s> Asked<'s> {
 
     /// Resolves a name that a block, loop or catch defines, such as a parameter. If the frame has a binding of that
     /// name, the name means the binding. Otherwise, its value is not recorded.
-    fn around(&self, statement: u32, name: &str, how: Given, line: Option<u32>) -> GivenName {
+    fn around(
+        &self,
+        statement: u32,
+        name: &str,
+        how: ProvidedName,
+        line: Option<u32>,
+    ) -> GivenName {
         let candidates = self.candidates(name).unwrap_or_default();
         let here = self.from.ok().flatten();
         let own = candidates.into_iter().filter(|c| {
@@ -113,19 +119,19 @@ impl<'s> Asked<'s> {
         if !own.is_empty() {
             return self.among(name, &own);
         }
-        let argument = (how == Given::Parameter).then(|| self.argument(statement, name));
+        let argument = (how == ProvidedName::Parameter).then(|| self.argument(statement, name));
         if let Some(found) = argument.flatten() {
             return found;
         }
         let what = match how {
-            Given::Parameter => "a parameter of the block",
-            Given::Counter => "given by the loop",
-            Given::Error => "the error that was caught",
-            Given::Item => "an item of the pipe",
+            ProvidedName::Parameter => "a parameter of the block",
+            ProvidedName::Counter => "given by the loop",
+            ProvidedName::Error => "the error that was caught",
+            ProvidedName::Item => "an item of the pipe",
         };
         let line = line.map_or(String::new(), |line| format!(" at line {line}"));
         let why = format!("the name is {what}{line}; its value in this frame is not recorded");
-        without_value(name, Seen::default(), why)
+        without_value(name, Received::default(), why)
     }
 
     /// Returns the value of a parameter: the argument of the call, as the brief names it.
@@ -136,7 +142,7 @@ impl<'s> Asked<'s> {
         match (input.state, input.binding) {
             (InputState::Text, _) => Some(GivenName {
                 value: input.value.as_deref().map(of_text),
-                ..without_value(name, Seen::Same, why)
+                ..without_value(name, Received::Same, why)
             }),
             (InputState::Bound, Some((of, scope))) => {
                 let found = scope::resolve(&session.run, &session.trace, &of, scope).candidates;
@@ -179,7 +185,7 @@ impl<'s> Asked<'s> {
             "the call passed the value as the parameter {}",
             binding.name
         );
-        Some(self.settled(name, at as u32, binding, Seen::Same, false, why))
+        Some(self.settled(name, at as u32, binding, Received::Same, false, why))
     }
 
     /// Resolves a name; `None` if no binding has the name and the name may be plain text.
@@ -187,7 +193,9 @@ impl<'s> Asked<'s> {
         let name = &used.name;
         let Some(candidates) = self.candidates(name) else {
             let why = "the frame of the statement has no recorded id, so the names in the statement cannot be resolved";
-            return used.sure.then(|| without_value(name, Seen::default(), why));
+            return used
+                .sure
+                .then(|| without_value(name, Received::default(), why));
         };
         let reach = |c: &Candidate| c.outcome != Outcome::OutOfReach;
         let near: Vec<Candidate> = candidates.iter().filter(|c| reach(c)).cloned().collect();
@@ -205,17 +213,17 @@ impl<'s> Asked<'s> {
 
     fn nothing(&self, name: &str, out_of_reach: usize) -> GivenName {
         let unread = self.session.unread();
-        let unread = unread.iter().any(|u| u.concerns(Part::Bindings));
+        let unread = unread.iter().any(|u| u.concerns(RunPart::Bindings));
         let import = name.split_once('.').is_some();
         let (seen, why) = match out_of_reach {
-            _ if unread => (Seen::Unknown, "not all values could be read"),
+            _ if unread => (Received::Unknown, "not all values could be read"),
             0 if import => (
-                Seen::Unknown,
+                Received::Unknown,
                 "the name is a value of an import, which is a run of its own",
             ),
-            0 => (Seen::Nothing, "no value of that name is recorded"),
+            0 => (Received::Nothing, "no value of that name is recorded"),
             _ => (
-                Seen::Nothing,
+                Received::Nothing,
                 "values of that name exist, but not in the frame of the statement or the frames around it",
             ),
         };
@@ -240,11 +248,11 @@ impl<'s> Asked<'s> {
             let claimed = self.session.index.claims.contains_key(&at);
             let (mut seen, inferred) =
                 order::seen(self.session, self.node, self.span, binding, &by);
-            if seen == Seen::Replaced && claimed && by.at.is_none() {
+            if seen == Received::Replaced && claimed && by.at.is_none() {
                 // Several rows have this name, each with its own writer. Without times, the writer is unknown.
-                seen = Seen::Unknown;
+                seen = Received::Unknown;
             }
-            if seen != Seen::Replaced {
+            if seen != Received::Replaced {
                 let why = match (nth, candidate.outcome) {
                     (0, _) => candidate.reason.clone(),
                     (_, Outcome::Superseded) => {
@@ -252,7 +260,7 @@ impl<'s> Asked<'s> {
                     }
                     _ => "nearer bindings were written later".to_owned(),
                 };
-                let by = by.by.filter(|_| seen == Seen::Same);
+                let by = by.by.filter(|_| seen == Received::Same);
                 let written_by = by.and_then(|node| node_ref(self.session, node));
                 return GivenName {
                     written_by,
@@ -293,12 +301,12 @@ impl<'s> Asked<'s> {
         name: &str,
         at: u32,
         binding: &Binding,
-        seen: Seen,
+        seen: Received,
         inferred: bool,
         why: String,
     ) -> GivenName {
         let note = match seen {
-            Seen::Same => None,
+            Received::Same => None,
             _ if self.pending => Some("The statement has not begun; this is the present value."),
             _ => Some(
                 "The value may have been different when the statement ran: only the last value was kept.",
@@ -321,7 +329,7 @@ impl<'s> Asked<'s> {
         name: &str,
         candidate: &Candidate,
         binding: &Binding,
-        by: &Written,
+        by: &ValueWriter,
         inferred: bool,
     ) -> GivenName {
         let kept = kept::there_at(self.session, binding, self.span);
@@ -337,18 +345,20 @@ impl<'s> Asked<'s> {
             _ => "The name was written later".to_owned(),
         };
         let (value, what) = match kept {
-            kept::Kept::Value(value) => (Some(value), "the value before that is shown"),
-            kept::Kept::Some => (
+            kept::EarlierValue::Value(value) => (Some(value), "the value before that is shown"),
+            kept::EarlierValue::Some => (
                 None,
                 "the run keeps earlier values, but does not record which of them the statement received",
             ),
-            kept::Kept::None => (None, "the value that the statement received was not kept"),
+            kept::EarlierValue::None => {
+                (None, "the value that the statement received was not kept")
+            }
         };
         GivenName {
             name: name.to_owned(),
             binding: binding_ref(self.session, candidate.binding as u32),
             why: candidate.reason.clone(),
-            seen: Seen::Replaced,
+            seen: Received::Replaced,
             inferred,
             value,
             note: Some(format!("{who}; {what}.")),
@@ -358,7 +368,7 @@ impl<'s> Asked<'s> {
 }
 
 /// Builds a name without a value.
-fn without_value(name: &str, seen: Seen, why: impl Into<String>) -> GivenName {
+fn without_value(name: &str, seen: Received, why: impl Into<String>) -> GivenName {
     GivenName {
         name: name.to_owned(),
         seen,

@@ -9,10 +9,10 @@ use crate::model::{Binding, ValueAt};
 use crate::pages::session::Session;
 use crate::read::decode::{folder, rows};
 
-use super::Table;
+use super::ValueTable;
 
 /// An earlier value of a binding.
-pub(super) enum Kept {
+pub(super) enum EarlierValue {
     /// The value was kept.
     Value(Excerpt),
     /// The store kept earlier values, but the times do not show which of these values is the right one.
@@ -26,7 +26,7 @@ pub(super) fn written_in(
     session: &Session,
     binding: &Binding,
     span: (Option<i64>, Option<i64>),
-) -> Kept {
+) -> EarlierValue {
     find(session, binding, |written, _| {
         let (from, to) = (span.0?, span.1?);
         Some(!before(written, from) && !before(to, written))
@@ -38,7 +38,7 @@ pub(super) fn there_at(
     session: &Session,
     binding: &Binding,
     span: (Option<i64>, Option<i64>),
-) -> Kept {
+) -> EarlierValue {
     find(session, binding, |written, replaced| {
         let from = span.0?;
         Some(before(written, from) && before(from, replaced?))
@@ -50,10 +50,10 @@ fn find(
     session: &Session,
     binding: &Binding,
     is: impl Fn(i64, Option<i64>) -> Option<bool>,
-) -> Kept {
+) -> EarlierValue {
     let key = (Text::clone(&binding.name), binding.execution_id);
     if session.earlier.get(&key).is_none_or(|count| *count == 0) {
-        return Kept::None;
+        return EarlierValue::None;
     }
     let versions = match &session.values.db {
         Some(db) => rows::all_binding_versions(db.db.as_ref())
@@ -72,9 +72,9 @@ fn find(
     });
     let one = match (fitting.next(), fitting.next()) {
         (Some(one), None) => one,
-        _ => return Kept::Some,
+        _ => return EarlierValue::Some,
     };
-    read(session, &one.value).map_or(Kept::Some, Kept::Value)
+    read(session, &one.value).map_or(EarlierValue::Some, EarlierValue::Value)
 }
 
 fn read(session: &Session, at: &ValueAt) -> Option<Excerpt> {
@@ -97,7 +97,10 @@ fn read(session: &Session, at: &ValueAt) -> Option<Excerpt> {
             read.ok()?;
             bytes
         }
-        _ => session.values.read_at(&Table::Bindings, at, 0, most).ok()?,
+        _ => session
+            .values
+            .read_at(&ValueTable::Bindings, at, 0, most)
+            .ok()?,
     };
     Some(of_bytes(&bytes, len))
 }

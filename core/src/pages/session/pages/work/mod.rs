@@ -14,10 +14,11 @@ use super::trace::node_ref;
 use super::writes::{written, wrote};
 use crate::model::text::short;
 use crate::model::{Gate, GateStatus, Text};
-use crate::pages::session::values::Table;
+use crate::pages::session::values::ValueTable;
 use crate::pages::session::{Session, shown};
 use crate::pages::view::{
-    AgentOfTask, AnswerView, AskedAgent, BindingRef, Excerpt, NodeWork, Part, TaskView, ValueFormat,
+    AgentOfTask, AnswerView, AskedAgent, BindingRef, Excerpt, NodeWork, RunPart, TaskView,
+    ValueFormat,
 };
 use crate::program::{Statement, StatementKind, scan};
 use crate::trace::{Node, NodeId, NodeKind, NodeStatus};
@@ -48,7 +49,7 @@ fn tied(session: &Session, node: &Node) -> Option<u32> {
 
 /// The complete prompt of a node.
 #[derive(Default)]
-pub(super) struct Asked {
+pub(super) struct NodePrompt {
     /// The text of the prompt; `None` if the prompt is not known.
     pub(super) prompt: Option<String>,
     /// A note on the prompt, or why the prompt is not known; `None` without a note.
@@ -93,12 +94,12 @@ fn agent_of(statement: &Statement) -> Option<String> {
 }
 
 /// Returns the prompt of a node: from the program, or from the node's record if that is more reliable.
-pub(super) fn asked(session: &Session, node: &Node) -> Asked {
+pub(super) fn asked(session: &Session, node: &Node) -> NodePrompt {
     if let NodeKind::Gate { gate } = &node.kind {
         let gate = session.index.gate(&session.run, gate);
         let prompt = gate.and_then(|g| g.prompt.as_deref()).map(str::to_owned);
         let none = gate.is_some() && prompt.is_none();
-        return Asked {
+        return NodePrompt {
             prompt,
             note: none.then(|| "The gate's record has no prompt.".to_owned()),
             agent: None,
@@ -113,7 +114,7 @@ pub(super) fn asked(session: &Session, node: &Node) -> Asked {
         let task = TaskView::of(listing, at, listing);
         let agent = task.as_ref().and_then(|task| task.agent.clone());
         let prompt = task.and_then(|task| task.prompt);
-        return Asked {
+        return NodePrompt {
             note: guessed(node).filter(|_| prompt.is_some()),
             prompt,
             agent,
@@ -122,7 +123,7 @@ pub(super) fn asked(session: &Session, node: &Node) -> Asked {
     // If the node's line in the program is unknown, the prompt is read from the statement's text in the node's row.
     let asks = |s: &Statement| matches!(s.kind, StatementKind::Session | StatementKind::Resume);
     if !alone.statements.first().is_some_and(asks) {
-        return Asked::default();
+        return NodePrompt::default();
     }
     let is_whole = own.is_some();
     let task = TaskView::of(&alone, 0, listing.unwrap_or(&alone));
@@ -133,7 +134,7 @@ pub(super) fn asked(session: &Session, node: &Node) -> Asked {
         (None, Some(_)) => "The line of the statement in the program is not known.".to_owned(),
         (None, None) => sentence(&session.run.program.missing()),
     };
-    Asked {
+    NodePrompt {
         prompt,
         note: Some(note),
         agent: task.and_then(|task| task.agent),
@@ -173,19 +174,19 @@ fn answer(session: &Session, node: NodeId, at: &Node, binding: BindingRef) -> An
     let replaced_by = by
         .filter(|by| *by != node)
         .and_then(|by| node_ref(session, by));
-    let kept = of.map_or(kept::Kept::None, |of| {
+    let kept = of.map_or(kept::EarlierValue::None, |of| {
         kept::written_in(session, of, at.worked(&session.run))
     });
     let (value, note) = match kept {
-        kept::Kept::Value(value) => (
+        kept::EarlierValue::Value(value) => (
             Some(value),
             "Another write replaced this value; the earlier value is shown.",
         ),
-        kept::Kept::Some => (
+        kept::EarlierValue::Some => (
             None,
             "Another write replaced the value. The run keeps earlier values, but not which statement wrote each of them.",
         ),
-        kept::Kept::None => (
+        kept::EarlierValue::None => (
             None,
             "Another write replaced the value, and the earlier value was not kept.",
         ),
@@ -209,7 +210,11 @@ fn no_answer(session: &Session, node: NodeId, at: &Node) -> Option<String> {
     if binds.is_none() && !statement.is_some_and(|s| asks(s.kind)) {
         return None;
     }
-    if session.unread().iter().any(|u| u.concerns(Part::Bindings)) {
+    if session
+        .unread()
+        .iter()
+        .any(|u| u.concerns(RunPart::Bindings))
+    {
         return Some("Not all values could be read.".to_owned());
     }
     let words = match (&at.status, binds) {

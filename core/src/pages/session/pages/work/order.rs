@@ -2,8 +2,8 @@
 
 use crate::model::{Binding, BindingKind};
 use crate::pages::session::Session;
-use crate::pages::session::pages::writes::{Written, second};
-use crate::pages::view::Seen;
+use crate::pages::session::pages::writes::{ValueWriter, second};
+use crate::pages::view::Received;
 use crate::trace::{NodeId, NodeKind, NodeStatus};
 
 /// Returns whether the time `a` is in an earlier second than the time `b`. Many programs record whole seconds, so times
@@ -19,33 +19,33 @@ pub(super) fn seen(
     node: NodeId,
     (from, to): (Option<i64>, Option<i64>),
     binding: &Binding,
-    by: &Written,
-) -> (Seen, bool) {
+    by: &ValueWriter,
+) -> (Received, bool) {
     let at = session.node(node);
     if at.is_some_and(|at| at.status == NodeStatus::Pending) {
-        return (Seen::Unknown, false);
+        return (Received::Unknown, false);
     }
     // Each attempt receives the values that exist when the attempt begins, but only the begin of the first attempt is
     // recorded.
     let retried = at.is_some_and(|at| at.attempts > 1);
     if let (Some(written), Some(from)) = (by.at, from) {
         if before(written, from) {
-            return (Seen::Same, false);
+            return (Received::Same, false);
         }
         let over = to.is_some_and(|to| before(to, written));
         if over || (before(from, written) && !retried) {
-            return (Seen::Replaced, false);
+            return (Received::Replaced, false);
         }
         if before(from, written) && by.by != Some(node) {
-            return (Seen::Unknown, false);
+            return (Received::Unknown, false);
         }
     }
     let Some(writer) = by.by else {
         // The caller's inputs existed before any statement ran.
         let given = binding.kind == BindingKind::Input && binding.execution_id.is_none();
         return match given && by.at.is_none() {
-            true => (Seen::Same, true),
-            false => (Seen::Unknown, false),
+            true => (Received::Same, true),
+            false => (Received::Unknown, false),
         };
     };
     // A block writes its result at its end, after the nodes inside of it ran.
@@ -55,14 +55,14 @@ pub(super) fn seen(
             .upward(Some(node))
             .any(|above| above == writer)
     {
-        return (Seen::Replaced, by.inferred);
+        return (Received::Replaced, by.inferred);
     }
     if session.trace.unordered || side_by_side(session, node, writer) {
-        return (Seen::Unknown, false);
+        return (Received::Unknown, false);
     }
     match writer < node {
-        true => (Seen::Same, true),
-        false => (Seen::Replaced, true),
+        true => (Received::Same, true),
+        false => (Received::Replaced, true),
     }
 }
 

@@ -4,7 +4,7 @@ use rusqlite::Connection;
 
 use crate::model::schema::STATE_SQL;
 use crate::pages::session::{Options, Session, pages};
-use crate::pages::view::{NodeWork, Seen};
+use crate::pages::view::{NodeWork, Received};
 use crate::read::sqlite::MemorySource;
 
 /// Opens a run of this program with rows of `execution` (id, text, status, begin, end, error, metadata) and `bindings`
@@ -249,7 +249,7 @@ fn an_excerpt_is_bounded_and_says_so() {
             "{value:?}"
         );
     }
-    assert_eq!(Seen::default(), Seen::Unknown);
+    assert_eq!(Received::default(), Received::Unknown);
 }
 
 /// 2,000 statements begin with the same words. A prompt that is recorded completely must not match the beginning of

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use super::span::{Span, second};
-use super::{Written, written};
+use super::{ValueWriter, written};
 use crate::pages::session::Session;
 use crate::trace::{NodeId, NodeStatus, Trace};
 
@@ -75,9 +75,9 @@ impl Group {
     }
 
     /// Finds the writer of a value that was last written at the time `at`.
-    pub(super) fn written(&self, at: Option<i64>) -> Written {
+    pub(super) fn written(&self, at: Option<i64>) -> ValueWriter {
         if let Some(by) = self.recorded(at) {
-            return Written {
+            return ValueWriter {
                 by: Some(by),
                 inferred: false,
                 at,
@@ -87,7 +87,7 @@ impl Group {
             let (low, high) = second(at);
             let by = self.under_way(at, at).or_else(|| self.under_way(low, high));
             if by.is_some() {
-                return Written {
+                return ValueWriter {
                     by,
                     inferred: false,
                     at: Some(at),
@@ -96,7 +96,7 @@ impl Group {
         }
         let by = self.untimed(at);
         let inferred = by.is_some();
-        Written { by, inferred, at }
+        ValueWriter { by, inferred, at }
     }
 
     /// Returns the last node that is recorded as the writer; `None` if the value was written again since.

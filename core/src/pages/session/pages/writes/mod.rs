@@ -28,7 +28,7 @@ use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use self::group::Group;
-use self::names::{Key, binds, frame_of, names_of, recorded, texts_of};
+use self::names::{FramedName, binds, frame_of, names_of, recorded, texts_of};
 use self::span::Span;
 use super::trace::binding_ref;
 use crate::model::time::Stamp;
@@ -46,7 +46,7 @@ const TAIL_MOST: u64 = 1 << 20;
 
 /// The writer of a value.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(in crate::pages::session) struct Written {
+pub(in crate::pages::session) struct ValueWriter {
     /// The node that wrote the value; `None` if no node was running, or if several may have written the value.
     pub(super) by: Option<NodeId>,
     /// Whether the node was inferred from the name or the order of rows, because times are missing.
@@ -69,9 +69,9 @@ impl Writes {
         let frames = trace.frames();
         let place = |binding: &'r Binding| Some((&*binding.name, frame_of(trace, binding)?));
         let all = || run.bindings.iter().filter_map(place);
-        let there = LazyCell::new(|| all().collect::<BTreeSet<Key<'_>>>());
-        let mut named: BTreeMap<Key<'_>, Vec<NodeId>> = BTreeMap::new();
-        let mut unnamed: BTreeMap<Key<'_>, Vec<NodeId>> = BTreeMap::new();
+        let there = LazyCell::new(|| all().collect::<BTreeSet<FramedName<'_>>>());
+        let mut named: BTreeMap<FramedName<'_>, Vec<NodeId>> = BTreeMap::new();
+        let mut unnamed: BTreeMap<FramedName<'_>, Vec<NodeId>> = BTreeMap::new();
         for (at, node) in trace.nodes.iter_enumerated() {
             // A skipped statement wrote nothing.
             if node.status == NodeStatus::Skipped {
@@ -95,7 +95,7 @@ impl Writes {
             of.entry((key, frame)).or_default().push(at);
         }
         let mut writes = Writes::default();
-        let mut groups: BTreeMap<(bool, Key<'_>), u32> = BTreeMap::new();
+        let mut groups: BTreeMap<(bool, FramedName<'_>), u32> = BTreeMap::new();
         for (b, binding) in (0_u32..).zip(&run.bindings) {
             let Some(frame) = frame_of(trace, binding) else {
                 continue;
@@ -145,14 +145,14 @@ impl Writes {
 }
 
 /// Finds the writer of a binding's value. `full` is the binding with its times, if the times were read already.
-pub(super) fn written(session: &Session, binding: u32, full: Option<&Binding>) -> Written {
+pub(super) fn written(session: &Session, binding: u32, full: Option<&Binding>) -> ValueWriter {
     let writes = &session.index.writes;
     let group = writes.of_binding.get(&binding);
     let Some((group, own)) = group
         .and_then(|at| writes.groups.get(*at as usize))
         .zip(session.run.bindings.get(binding as usize))
     else {
-        return Written::default();
+        return ValueWriter::default();
     };
     if let Some(known) = session.values.written.borrow().get(&binding) {
         return *known;
@@ -210,7 +210,7 @@ pub(super) fn wrote(session: &Session, node: NodeId) -> Vec<BindingRef> {
 
 /// Returns `Some` if a node wrote the binding before the present value was written. `Some(true)` means that this was
 /// inferred from the order of nodes alone.
-fn replaced(opened: &Opened, own: &Span, binding: u32, written: Written) -> Option<bool> {
+fn replaced(opened: &Opened, own: &Span, binding: u32, written: ValueWriter) -> Option<bool> {
     // If several rows have the same name and frame, each has its own writer.
     let group = opened.index.writes.group_of_node(own.node)?;
     if own.recorded.is_some() && !opened.index.claims.contains_key(&binding) {

@@ -8,10 +8,14 @@ use crate::trace::{Node, NodeId, NodeKind, Trace};
 const CALLER: &str = "caller";
 
 /// A name, with the node of the frame in which the name is bound; `None` is the root.
-pub(super) type Key<'a> = (&'a str, Option<NodeId>);
+pub(super) type FramedName<'a> = (&'a str, Option<NodeId>);
 
 /// Returns the index of a node's last row, and the binding that this row records as written.
-pub(super) fn recorded<'r>(run: &'r Run, trace: &Trace, node: &Node) -> Option<(u32, Key<'r>)> {
+pub(super) fn recorded<'r>(
+    run: &'r Run,
+    trace: &Trace,
+    node: &Node,
+) -> Option<(u32, FramedName<'r>)> {
     let last = node.last_row?;
     let meta = run.executions.get(last as usize)?.meta.as_deref()?;
     let name = meta.binding.as_deref()?;
