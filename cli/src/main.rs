@@ -32,6 +32,7 @@ mod postgres;
 mod print;
 mod progress;
 mod record;
+mod secrets;
 mod serve;
 mod streams;
 mod usage;

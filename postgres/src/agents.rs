@@ -10,9 +10,10 @@ use crate::foreign;
 use crate::of::{Keeper, Of};
 use crate::row::time;
 use crate::rows::get;
+use crate::server::LOCK_WAIT;
 use crate::server::{Bound, Lost, PgClient, int, owned, text};
 use crate::status::deleted;
-use crate::store::{DELETE, LOCK_WAIT};
+use crate::store::DELETE;
 
 /// The tables with rows of agents, and the column with the agent's name.
 const TABLES: [(&str, &str); 3] = [

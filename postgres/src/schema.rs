@@ -10,9 +10,10 @@ use crate::address::Address;
 use crate::fault;
 use crate::foreign;
 use crate::rows::get;
+use crate::server::LOCK_WAIT;
 use crate::server::{Bound, Lost, PgClient, text};
 use crate::settle::settled;
-use crate::store::{BEGIN, LOCK_WAIT};
+use crate::store::BEGIN;
 
 /// The oldest usable server version, PostgreSQL 15: unique indexes of older versions cannot treat NULLs as equal.
 pub(crate) const OLDEST: i64 = 150_000;

@@ -19,11 +19,17 @@ use crate::address::Address;
 use crate::dial::{self, Peer};
 use crate::hidden::all_rows;
 use crate::meter::Meter;
-use crate::store::{AT_ONCE, LOCK_WAIT};
 use crate::{fault, tls};
 
 /// Time limit for an answer that arrives at a normal pace.
 pub(crate) const ANSWER: Duration = Duration::from_secs(60);
+
+/// Time limit for one wait for a lock, after which the command is retried. Shorter than the limit for a silent server,
+/// so that a wait for a lock does not count as silence.
+pub(crate) const AT_ONCE: Duration = Duration::from_secs(8);
+
+/// Time limit for a wait for a lock by callers that do not retry.
+pub(crate) const LOCK_WAIT: Duration = Duration::from_secs(30);
 
 /// How long a server may be silent before its answer begins. The time is longer than a writer's first wait for a lock
 /// ([`AT_ONCE`]). An answer that is slower than [`PACE`] may take this time in total, because a server that sends

@@ -13,10 +13,11 @@ use crate::find::has;
 use crate::foreign::{self, OF_RUNS};
 use crate::rows::get;
 use crate::schema::{self, OLDEST};
+use crate::server::LOCK_WAIT;
 use crate::server::{Lost, PgClient, READ, bool_of, int, text};
 use crate::settle::settled;
 use crate::shape::quoted;
-use crate::store::{DELETE, LOCK_WAIT};
+use crate::store::DELETE;
 
 /// Gathers facts about a server. A failure to connect or to read becomes the fact `error`.
 pub fn server_facts(address: &Address) -> ServerFacts {

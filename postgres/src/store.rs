@@ -35,7 +35,7 @@ use crate::readback;
 use crate::row::rows_of;
 use crate::rows::get;
 use crate::schema;
-use crate::server::{Lost, PgClient, owned, text, typed};
+use crate::server::{AT_ONCE, LOCK_WAIT, Lost, PgClient, owned, text, typed};
 use crate::settle::settled;
 use crate::shelf::{self, PostgresShelf, take_ids};
 
@@ -44,13 +44,6 @@ const TRIES: u32 = 20;
 
 /// The time after which a command that failed because of another transaction or a lost connection is not retried.
 const PATIENCE: Duration = Duration::from_secs(20);
-
-/// Time limit for one wait for a lock, after which the command is retried. Shorter than the limit for a silent server,
-/// so that a wait for a lock does not count as silence.
-pub(crate) const AT_ONCE: Duration = Duration::from_secs(8);
-
-/// Time limit for a wait for a lock by callers that do not retry.
-pub(crate) const LOCK_WAIT: Duration = Duration::from_secs(30);
 
 /// Limit for the total waiting time for locks, after which no further wait begins.
 const LOCKED: Duration = Duration::from_secs(25);

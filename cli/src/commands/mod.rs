@@ -48,7 +48,6 @@ mod windows;
 mod workflow;
 
 pub(crate) use completions::answer as answer_shell;
-pub(crate) use share::known as known_secrets;
 pub(crate) use topics::print as print_topic;
 
 use std::path::Path;

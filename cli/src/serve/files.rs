@@ -21,7 +21,7 @@ use prosescope_share::wishes::LocalSecret;
 use prosescope_store::{Disk, Releaser, unpacked_copy};
 use prosescope_workflow::WorkflowRows;
 
-use crate::commands::known_secrets;
+use crate::secrets::known as known_secrets;
 
 /// Returns whether the file at a path below a root is served. For a folder, whose path ends in `/`, returns whether the
 /// folder may contain served files.

@@ -100,6 +100,12 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
     }
 }
 
+/// Returns at most that many bytes of a text, cut at a character boundary.
+pub(crate) fn clip(text: &str, most: usize) -> &str {
+    text.get(..text.floor_char_boundary(most))
+        .unwrap_or_default()
+}
+
 /// Returns a number with thin spaces between its thousands: `50 000`.
 pub fn count(number: u64) -> String {
     let digits = number.to_string();

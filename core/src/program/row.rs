@@ -5,6 +5,7 @@ use super::head::StatementHead;
 use super::lex::{Tok, Token, tokens_of_line};
 use super::scan::by_first_word;
 use super::value::{inside_quotes, text_of};
+use crate::model::text::clip;
 
 /// Maximum bytes of a line that are compared.
 pub(super) const LIMIT: usize = 600;
@@ -260,10 +261,4 @@ pub(super) fn append(whole: &mut String, line: &str) {
         whole.push(' ');
         whole.push_str(&more);
     }
-}
-
-/// Returns at most that many bytes of a text, cut at a character boundary.
-pub(super) fn clip(text: &str, most: usize) -> &str {
-    text.get(..text.floor_char_boundary(most))
-        .unwrap_or_default()
 }

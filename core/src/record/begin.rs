@@ -2,7 +2,7 @@ use super::entry::{BeginnableStatement, not_twice};
 use super::insist::Insist;
 use super::item::{self, WantedPlace, Where};
 use super::meta::MetaKeys;
-use super::parallel::{Branch, begin_branches, begin_parallel};
+use super::parallel::{self, Branch, begin_branches, begin_parallel};
 use super::rounds::begin_loop;
 use super::source::{ProgramSource, RecordingCommand, StatementRef};
 use super::steps::Steps;
@@ -169,7 +169,7 @@ impl Begin {
                 let statement = (!of_program).then(|| self.statement.clone());
                 let branch = Branch {
                     statement,
-                    ..item::begins(parallel, name, self.insist)
+                    ..parallel::begins(parallel, name, self.insist)
                 };
                 branch.plan(facts, at)
             }

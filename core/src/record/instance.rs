@@ -130,7 +130,7 @@ pub(super) fn running(facts: &Facts<'_>) -> Result<String, WriteError> {
         RunStatus::Completed | RunStatus::Failed => Err(WriteError::refused(
             "run-finished",
             format!("run {} is {} already", run.name, run.status.word()),
-            super::run::another(&run.status),
+            another(&run.status),
         )),
         RunStatus::Interrupted => Err(WriteError::refused(
             "run-interrupted",
@@ -225,4 +225,16 @@ const MOST_DEEP: usize = 100_000;
 /// Returns the first line of a text, shortened and escaped for a message.
 pub(super) fn shown(text: &str) -> String {
     cut(text.lines().next().unwrap_or_default(), 80)
+}
+
+/// Returns the hint for a run that has ended.
+pub(super) fn another(status: &RunStatus) -> &'static str {
+    match status {
+        RunStatus::Failed => {
+            "`prosescope resume RUN --begin` resumes the run where it failed; `prosescope init PROGRAM` begins another run"
+        }
+        _ => {
+            "nothing can be added to a completed run; `prosescope init PROGRAM` begins another run"
+        }
+    }
 }

@@ -4,7 +4,7 @@
 use super::insist::Insist;
 use super::instance::{Instance, begun_after, meta};
 use super::open_executions::OpenExecutions;
-use super::parallel::Branch;
+use super::parallel;
 use super::place::{at_line, holder};
 use super::source::{LineLookup, ProgramSource, StatementRef};
 use super::steps::Steps;
@@ -76,20 +76,10 @@ pub(super) fn enter<D>(
         Where::In(id) => plan(facts, Some(id)),
         Where::New { parallel, name, .. } => {
             let mut all = Steps::new(facts);
-            let item = all.plan(&begins(parallel, name, wanted.insist), at)?;
+            let item = all.plan(&parallel::begins(parallel, name, wanted.insist), at)?;
             let done = all.then(|facts| plan(facts, Some(item.id)))?;
             Ok(all.done(done))
         }
-    }
-}
-
-/// Returns the command that begins an item.
-pub(super) fn begins(parallel: i64, name: String, insist: Insist) -> Branch {
-    Branch {
-        parallel,
-        name,
-        statement: None,
-        insist,
     }
 }
 
@@ -246,11 +236,11 @@ fn new_branch(
             continue;
         }
         let instance = Instance::of(facts, row.id)?;
-        let named = super::parallel::named_as(&instance.meta().branches, listed.clone());
+        let named = parallel::named_as(&instance.meta().branches, listed.clone());
         let Some((name, _)) = named.into_iter().find(|(_, at)| *at == statement) else {
             continue;
         };
-        let begun = super::parallel::branches_of(facts, &instance);
+        let begun = parallel::branches_of(facts, &instance);
         let has_begun = begun.iter().any(|(begun, _)| **begun == *name);
         if !has_begun && wanted.item.is_none_or(|item| item == name) {
             free.push((row, name));
@@ -321,7 +311,7 @@ fn begun_in(facts: &Facts<'_>, item: i64, found: &LineLookup) -> Result<bool, Wr
 /// free number.
 fn next_name(facts: &Facts<'_>, parallel: &Execution) -> Result<String, WriteError> {
     let instance = Instance::of(facts, parallel.id)?;
-    let begun = super::parallel::branches_of(facts, &instance);
+    let begun = parallel::branches_of(facts, &instance);
     let mut names: Vec<&str> = begun.iter().map(|(name, _)| &**name).collect();
     names.sort_unstable();
     names.dedup();

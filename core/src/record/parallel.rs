@@ -4,7 +4,6 @@ use super::close::EndingExecution;
 use super::entry::{BeginnableStatement, not_twice};
 use super::insist::{ForcedRules, Insist};
 use super::instance::{self, Instance, frame_of, shown};
-use super::item;
 use super::meta::MetaKeys;
 use super::source::{LineLookup, ProgramSource, StatementRef};
 use super::steps::Steps;
@@ -49,7 +48,7 @@ pub(super) fn begin_branches(
 ) -> Result<Vec<ExecutionBegun>, WriteError> {
     let row = all.facts().execution(parallel);
     let names = row.map_or_else(Vec::new, |row| instance::meta(row).branches);
-    let begin = |name: Text| all.plan(&item::begins(parallel, name.to_string(), insist), at);
+    let begin = |name: Text| all.plan(&begins(parallel, name.to_string(), insist), at);
     names.into_iter().map(begin).collect()
 }
 
@@ -78,6 +77,16 @@ pub(super) struct Branch {
     pub(super) statement: Option<StatementRef>,
     /// The overrides that the caller gave (`--force`).
     pub(super) insist: Insist,
+}
+
+/// Returns the command that begins an item.
+pub(super) fn begins(parallel: i64, name: String, insist: Insist) -> Branch {
+    Branch {
+        parallel,
+        name,
+        statement: None,
+        insist,
+    }
 }
 
 impl Record for Branch {

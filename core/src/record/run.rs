@@ -2,7 +2,7 @@ use super::close::{Close, EndingKind, again, not_empty};
 use super::entry::barred;
 use super::gate::{forced_gates, resumed};
 use super::insist::{ForcedRules, Insist};
-use super::instance::Instance;
+use super::instance::{Instance, another};
 use super::meta::MetaKeys;
 use super::open_executions::{OpenExecutions, listed};
 use super::steps::Steps;
@@ -150,18 +150,6 @@ pub(super) fn finished(run: &RunFact) -> WriteError {
         format!("run {} is {} already", run.name, run.status.word()),
         another(&run.status),
     )
-}
-
-/// Returns the hint for a run that has ended.
-pub(super) fn another(status: &RunStatus) -> &'static str {
-    match status {
-        RunStatus::Failed => {
-            "`prosescope resume RUN --begin` resumes the run where it failed; `prosescope init PROGRAM` begins another run"
-        }
-        _ => {
-            "nothing can be added to a completed run; `prosescope init PROGRAM` begins another run"
-        }
-    }
 }
 
 /// Refuses to complete a run with an open execution or a pending gate.

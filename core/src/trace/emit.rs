@@ -4,7 +4,7 @@ use super::rows::{self, Ledger, NONE, OrderedRows};
 use super::story::{Happening, RowFacts, Story, StoryAt};
 use super::sweep::{Inst, InstanceKind, Instances};
 use super::words::{self, Lead};
-use super::{Node, NodeKind, NodeStatus, Nodes, gates, parents, rounds};
+use super::{NodeKind, NodeStatus, Nodes, gates, parents, rounds};
 use crate::model::issue::Severity;
 use crate::model::{Run, Status, Text};
 use crate::program::{Listing, Tie, needs_some};
@@ -202,32 +202,6 @@ fn next_rows(of_row: &[u32]) -> Vec<u32> {
         }
     }
     next
-}
-
-/// Returns a node that is not recorded by a row.
-pub(crate) fn derived(kind: NodeKind, text: Text, status: NodeStatus) -> Node {
-    Node {
-        id: None,
-        aliases: Vec::new(),
-        is_frame: matches!(kind, NodeKind::Frame { .. }),
-        kind,
-        text,
-        status,
-        parent: None,
-        level: 0,
-        descendants: 0,
-        line: None,
-        line_guessed: false,
-        line_by: None,
-        attempts: 1,
-        max: None,
-        recovered: false,
-        inferred: false,
-        derived: true,
-        first_row: None,
-        last_row: None,
-        state_line: None,
-    }
 }
 
 /// Returns the node status for a row's word (errata T0).

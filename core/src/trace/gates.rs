@@ -3,24 +3,11 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::emit::derived;
 use super::rows::OrderedRows;
 use super::sweep::{Inst, InstanceKind};
 use super::{Node, NodeKind, NodeStatus};
 use crate::model::visit;
 use crate::model::{Gate, GateStatus, Run, Status};
-
-/// The gates that the table `gates` assigns to execution rows. The key is the row's id and the gate's id without its
-/// visit number (`deploy` for `deploy#2`); the value is the gate's full id.
-pub(super) type ByRow<'a> = BTreeMap<(i64, &'a str), &'a str>;
-
-/// Returns the gates by the execution row to which the column `gates.execution_id` refers.
-pub(super) fn by_row(run: &Run) -> ByRow<'_> {
-    run.gates
-        .iter()
-        .filter_map(|gate| Some(((gate.execution_id?, visit(&gate.id).0), &*gate.id)))
-        .collect()
-}
 
 /// Returns the node status for a gate's row.
 pub(super) fn status(gate: &Gate) -> NodeStatus {
@@ -151,5 +138,5 @@ pub(super) fn alone(gate: &Gate) -> Node {
     let kind = NodeKind::Gate {
         gate: gate.id.clone(),
     };
-    derived(kind, format!("approve {}:", gate.id).into(), status(gate))
+    Node::without_row(kind, format!("approve {}:", gate.id).into(), status(gate))
 }

@@ -111,7 +111,7 @@ fn folded(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trace {
     let instances = sweep::sweep(
         &rows,
         &mut ties::RowTies::new(program, &run.executions),
-        gates::by_row(run),
+        rows::by_row(run),
     );
     let nodes = emit::nodes(run, program, &rows, instances, &mut ledger);
     let mut trace = finish::finish(run, program, nodes, verdict::recorded(run), now, ledger);
@@ -375,6 +375,32 @@ pub struct Node {
 }
 
 impl Node {
+    /// Returns a node that is not recorded by a row.
+    pub(crate) fn without_row(kind: NodeKind, text: Text, status: NodeStatus) -> Node {
+        Node {
+            id: None,
+            aliases: Vec::new(),
+            is_frame: matches!(kind, NodeKind::Frame { .. }),
+            kind,
+            text,
+            status,
+            parent: None,
+            level: 0,
+            descendants: 0,
+            line: None,
+            line_guessed: false,
+            line_by: None,
+            attempts: 1,
+            max: None,
+            recovered: false,
+            inferred: false,
+            derived: true,
+            first_row: None,
+            last_row: None,
+            state_line: None,
+        }
+    }
+
     /// Returns the statement of the program to which the node is tied.
     pub(crate) fn statement<'l>(&self, program: Option<&'l Listing>) -> Option<&'l Statement> {
         program?.get(program?.begun_at(self.line?)?)
@@ -660,4 +686,14 @@ pub struct Verdict {
     pub stale: bool,
     /// If the sources disagree: each source, and the status that it records. Otherwise empty.
     pub claims: Vec<(String, String)>,
+}
+
+impl Verdict {
+    /// Returns the run's most likely status, `unknown` without any record.
+    pub fn word(&self) -> &str {
+        match self.status.as_str() {
+            "" => "unknown",
+            word => word,
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::model::issue::{Issue, Severity};
-use crate::model::{Execution, Meta};
+use crate::model::{Execution, Meta, Run, visit};
 
 /// The value of a missing index.
 pub(super) const NONE: u32 = u32::MAX;
@@ -124,4 +124,16 @@ pub(super) fn at(row: i64, message: String, hint: &str) -> Issue {
     Issue::noted("", message)
         .hint(hint)
         .at_row("execution", row)
+}
+
+/// The gates that the table `gates` assigns to execution rows. The key is the row's id and the gate's id without its
+/// visit number (`deploy` for `deploy#2`); the value is the gate's full id.
+pub(super) type ByRow<'a> = BTreeMap<(i64, &'a str), &'a str>;
+
+/// Returns the gates by the execution row to which the column `gates.execution_id` refers.
+pub(super) fn by_row(run: &Run) -> ByRow<'_> {
+    run.gates
+        .iter()
+        .filter_map(|gate| Some(((gate.execution_id?, visit(&gate.id).0), &*gate.id)))
+        .collect()
 }

@@ -237,7 +237,7 @@ impl Tables for PostgresTables {
             let delete = |server: &PgClient| {
                 server.batch(DELETE_OF_WORKFLOWS)?;
                 let rows = server.rows_long(&sql, &values())?;
-                server.batch(readback::AT_ONCE)?;
+                server.batch(readback::CHECK_NOW)?;
                 server.rows_long(&none, &values())?;
                 server.commit()?;
                 Ok(rows)

@@ -17,7 +17,7 @@ use crate::rows::get;
 use crate::server::{Lost, PgClient, owned};
 
 /// Runs deferred constraints and triggers before rows are compared.
-pub(super) const AT_ONCE: &str = "SET CONSTRAINTS ALL IMMEDIATE";
+pub(super) const CHECK_NOW: &str = "SET CONSTRAINTS ALL IMMEDIATE";
 
 /// Finds code of other programs that runs when a row is written. Triggers named `x_workflow…` are Prosescope's own and
 /// are left out.

@@ -60,7 +60,7 @@ impl PostgresTables {
                 .unwrap_or_default();
             statements.push((one_row(change, &statement, &leave), statement.values));
         }
-        statements.push((readback::AT_ONCE.to_owned(), Vec::new()));
+        statements.push((readback::CHECK_NOW.to_owned(), Vec::new()));
         // The positions of the statements that check whether a row was written as sent, each with the row's table.
         let mut looks = BTreeMap::new();
         for compared in &compared {

@@ -14,9 +14,10 @@ use prosescope_workflow::{
 use super::{PostgresTables, bound, discover, send, settle, texts, unwritten};
 use crate::fault;
 use crate::rows::get;
+use crate::server::LOCK_WAIT;
 use crate::server::{Lost, PgClient};
 use crate::settle::settled;
-use crate::store::{LOCK_WAIT, OF_WORKFLOWS};
+use crate::store::OF_WORKFLOWS;
 
 /// The most attempts of a command that fails because of other transactions or lost connections.
 const TRIES: u32 = 20;

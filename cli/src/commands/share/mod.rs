@@ -22,7 +22,6 @@ use crate::exit::Exit;
 use crate::out::{Out, say};
 use crate::progress::Progress;
 use crate::{cleanup, locate, print};
-pub(crate) use rules::known;
 pub(super) use rules::redactor;
 pub(super) use runs::RunsToShare;
 

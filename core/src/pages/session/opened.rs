@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::pages::{NodeIndex, run_status};
+use super::pages::NodeIndex;
 use crate::model::issue::Issue;
 use crate::model::{GateStatus, Run, RunStatus, Text};
 use crate::pages::check::issues::{RunUnderCheck, find_issues};
-use crate::pages::view::Counts;
+use crate::pages::view::{BindingRef, Counts};
 use crate::program::Listing;
 use crate::trace::judgement;
 use crate::trace::scope;
@@ -127,7 +127,19 @@ impl Opened {
 
     /// Returns the run's most likely status, `unknown` without any record.
     pub(super) fn status(&self) -> &str {
-        run_status(&self.trace.verdict)
+        self.trace.verdict.word()
+    }
+
+    /// Returns a binding as other pages name it; `None` if the run has no such binding.
+    pub(super) fn binding_ref(&self, binding: u32) -> Option<BindingRef> {
+        let at = self.run.bindings.get(binding as usize)?;
+        Some(BindingRef {
+            binding,
+            name: at.name.to_string(),
+            execution_id: at.execution_id,
+            overwritten: false,
+            inferred: false,
+        })
     }
 
     /// Counts the gates that wait for a decision.

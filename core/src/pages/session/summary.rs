@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::pages::{error_in, run_status};
+use super::pages::error_in;
 use super::survey::{FoundKind, SurveyPlace, join, split};
 use super::unread::unread;
 use super::{Options, Session};
@@ -204,7 +204,7 @@ pub(super) fn line_of(run: &Run, trace: &Trace, place: &str) -> RunSummary {
         program: run.program.path.as_deref().map(str::to_owned),
         status: match run.form {
             Form::Agents => "agents".to_owned(),
-            _ => run_status(verdict).to_owned(),
+            _ => verdict.word().to_owned(),
         },
         stale: verdict.stale,
         reason: verdict.reason.clone(),

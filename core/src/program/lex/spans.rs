@@ -1,7 +1,7 @@
 //! Splits a single line into tokens.
 
-use super::super::row::clip;
 use super::{Tok, Token};
+use crate::model::text::clip;
 
 /// The unclosed text or condition at a line's end.
 pub(super) enum UnclosedSpan {

@@ -3,7 +3,8 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::index::Feature;
-use crate::program::row::{LIMIT, NormalizedText, append, clip, inner_text, quoted_in};
+use crate::model::text::clip;
+use crate::program::row::{LIMIT, NormalizedText, append, inner_text, quoted_in};
 use crate::program::{LineRole, Listing, Statement};
 
 /// Returns a hash of a text. Hashes are compared only within one process.

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use super::features::{Features, fills, hash, others, texts_of};
-use crate::program::row::{LIMIT, NormalizedText, clip};
+use crate::model::text::clip;
+use crate::program::row::{LIMIT, NormalizedText};
 use crate::program::{Listing, StatementKind as Kind, TiedBy};
 
 /// Maximum number of candidate statements that are examined for one text.

@@ -6,7 +6,6 @@ use super::{Happening, Story, StoryAt, StoryParent};
 use crate::model::issue::{Issue, Severity};
 use crate::model::{Run, Text};
 use crate::program::Listing;
-use crate::trace::emit::derived;
 use crate::trace::rows::{self, Ledger, NONE};
 use crate::trace::words::leaves_branches;
 use crate::trace::{Node, NodeId, NodeKind, NodeStatus, Nodes, gates, preorder};
@@ -228,7 +227,7 @@ fn node(
         first_row: own.rows.ends.map(|(first, _)| first),
         last_row: own.rows.ends.map(|(_, last)| last),
         derived: own.derived || dropped,
-        ..derived(kind, text, status)
+        ..Node::without_row(kind, text, status)
     };
     (node, below)
 }

@@ -13,8 +13,7 @@ pub(super) use subject::plain_kind;
 
 use std::collections::BTreeMap;
 
-use super::gates::ByRow;
-use super::rows::{NONE, OrderedRows};
+use super::rows::{ByRow, NONE, OrderedRows};
 use super::shape::is_branch_text;
 use super::ties::RowTies;
 use super::words::{self, Lead, Words};

@@ -4,25 +4,14 @@ use leptos::prelude::*;
 use prosescope_core::pages::session::pages;
 use prosescope_core::pages::view::{GateOutcomeView, GateView, ResumeView};
 
-use super::{Sheet, decide};
+use super::decide;
 use crate::protocol::GateDecision;
 use crate::route::Page;
 use crate::text::words;
 use crate::ui::load::{ask_page, loaded};
 use crate::ui::pages::coded;
 use crate::ui::parts::{Copy, When, link, pairs};
-use crate::ui::state::{App, ShownRun};
-
-/// A decision that can be recorded for a gate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Decision {
-    /// The gate is approved.
-    Approve,
-    /// The gate is rejected.
-    Reject,
-    /// The deadline has passed without a decision.
-    TimeOut,
-}
+use crate::ui::state::{App, Decision, Sheet, ShownRun};
 
 impl Decision {
     /// Returns the title of the decision's sheet.

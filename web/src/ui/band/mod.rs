@@ -17,25 +17,12 @@ use prosescope_core::pages::view::{
 use super::pages::{coded, item_of};
 use super::parts::{Go, SharedNote, link, live, tone_class};
 use super::sheet::sheet;
-use super::state::{App, ShownRun};
+use super::state::{App, Sheet, ShownRun};
 use crate::route::Page;
 use crate::text::words;
 
 /// The maximum number of links to statements, if a run is active at several statements.
 const PLACES: usize = 4;
-
-/// The sheet that is open over the page.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Sheet {
-    /// How to continue the run: the plan and the next step.
-    GoOn,
-    /// The records that the status comes from, and recorded facts that no page shows.
-    About,
-    /// The decision on a gate, by its id.
-    Gate(String, gate::Decision),
-    /// The run as text for a language model, or one row of its trace by the node's number.
-    Model(Option<u32>),
-}
 
 /// Draws the band above all pages of a run.
 #[component]

@@ -3,6 +3,7 @@
 
 mod address;
 mod opening;
+mod sheet;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -14,13 +15,13 @@ use crate::client::{Client, ProgressCallback};
 use crate::protocol::{Folded, Folds, LookedThrough, Request, SharedRemarks, Trouble, WorkflowsIn};
 use crate::route::Route;
 
-use super::band::Sheet;
 use super::choice::Choice;
 use super::follow::Follow;
 use super::trace_shown::TraceShown;
 
 pub(crate) use address::{ShownRun, find, key};
 pub(crate) use opening::{Desk, OpeningSource};
+pub(crate) use sheet::{Decision, Sheet};
 
 use address::hash;
 use opening::Behind;

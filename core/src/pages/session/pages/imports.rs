@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::trace::binding_ref;
 use crate::model::{FolderForm, Form};
 use crate::pages::session::{Opened, Options, Session};
 use crate::pages::view::{ImportView, ImportsView};
@@ -56,7 +55,7 @@ pub fn imports(session: &Session) -> ImportsView {
             outputs_schema: import.outputs_schema.as_deref().map(str::to_owned),
             place: place.filter(|_| !deep),
             nested_status,
-            bindings: bindings.filter_map(|b| binding_ref(session, b)).collect(),
+            bindings: bindings.filter_map(|b| session.binding_ref(b)).collect(),
             note,
         }
     });

@@ -98,7 +98,6 @@ impl Page {
 }
 
 pub(super) use index::NodeIndex;
-pub(super) use overview::run_status;
 pub(crate) use trace::error_of;
 pub(super) use trace::{error_in, span};
 pub(super) use writes::ValueWriter;

@@ -16,7 +16,7 @@ use crate::pages::resume;
 use crate::pages::session::summary::{last_part, line_of};
 use crate::pages::session::{Opened, Session};
 use crate::pages::view::{Failure, Overview, StatusCount, Stop};
-use crate::trace::{NodeId, NodeKind, NodeStatus, Verdict};
+use crate::trace::{NodeId, NodeKind, NodeStatus};
 
 /// The largest number of links in a list of the overview.
 pub(super) const LINKS: usize = 20;
@@ -265,14 +265,6 @@ fn missing_words(session: &Session) -> Option<String> {
     Some(format!(
         "the database has no row for the run, but {rows}, {values}, {gates}"
     ))
-}
-
-/// Returns the run's most likely status, `unknown` without any record.
-pub(in crate::pages::session) fn run_status(verdict: &Verdict) -> &str {
-    match verdict.status.as_str() {
-        "" => "unknown",
-        word => word,
-    }
 }
 
 /// Returns recorded facts that have no field of their own in [`Overview`], as keys and values.

@@ -4,7 +4,7 @@ use super::bindings::binding_row;
 use super::index::{frame_path, short};
 use super::next_action;
 use super::overview::overview_of;
-use super::trace::{binding_ref, execution, node_ref, tree_row};
+use super::trace::{execution, node_ref, tree_row};
 use crate::model::shell;
 use crate::model::text::count as number;
 use crate::model::{Form, Gate, GateStatus};
@@ -300,7 +300,7 @@ fn need_view(session: &Session, need: &Need) -> NeedView {
     let Some(at) = need.from.binding else {
         return view;
     };
-    view.binding = binding_ref(session, at);
+    view.binding = session.binding_ref(at);
     if let Some(row) = binding_row(session, at) {
         view.len = row.attachment_len.or(row.len);
         view.preview = short(&row.preview, 80);

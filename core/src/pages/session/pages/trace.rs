@@ -10,8 +10,7 @@ use crate::model::time::{Stamp, human_duration};
 use crate::model::{Execution, LogEvent, LogLine, Run, Status};
 use crate::pages::session::{Opened, Session};
 use crate::pages::view::{
-    BindingRef, NodeDetail, NodeRef, RECOVERED, RowView, ShownCell, TreeRow, WAS_EXECUTING,
-    WAS_WAITING,
+    NodeDetail, NodeRef, RECOVERED, RowView, ShownCell, TreeRow, WAS_EXECUTING, WAS_WAITING,
 };
 use crate::trace::{Node, NodeId, NodeKind, NodeStatus, Trace, is_branch_text};
 
@@ -213,17 +212,6 @@ fn ancestors(opened: &Opened, node: NodeId, most: usize) -> Vec<NodeId> {
 
 pub(super) fn execution(opened: &Opened, row: Option<u32>) -> Option<&Execution> {
     opened.run.executions.get(row? as usize)
-}
-
-pub(super) fn binding_ref(opened: &Opened, binding: u32) -> Option<BindingRef> {
-    let at = opened.run.bindings.get(binding as usize)?;
-    Some(BindingRef {
-        binding,
-        name: at.name.to_string(),
-        execution_id: at.execution_id,
-        overwritten: false,
-        inferred: false,
-    })
 }
 
 /// Returns the status of a node in words.

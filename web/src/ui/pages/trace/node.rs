@@ -6,14 +6,13 @@ use prosescope_core::pages::view::{NodeDetail, RowView, icon};
 
 use crate::protocol::{Request, Trouble};
 use crate::route::Page;
-use crate::ui::band::Sheet;
 use crate::ui::load::{LoadState, ask_by, loaded};
 use crate::ui::pages::failures;
 use crate::ui::pages::issues::severity;
 use crate::ui::pages::item_of;
 use crate::ui::pages::shown_status;
 use crate::ui::parts::{Empty, Go, When, binding_links, link, live, tone_class};
-use crate::ui::state::{App, Move, ShownRun};
+use crate::ui::state::{App, Move, Sheet, ShownRun};
 
 /// The number of innermost ancestors whose text is shown; all others are shown as `…`.
 const INNERMOST: usize = 3;

@@ -8,7 +8,7 @@ use crate::model::time::Stamp;
 use crate::model::{Binding, BindingKind};
 use crate::pages::session::Session;
 use crate::pages::session::pages::task::input_of;
-use crate::pages::session::pages::trace::{binding_ref, node_ref};
+use crate::pages::session::pages::trace::node_ref;
 use crate::pages::session::pages::writes::{ValueWriter, written};
 use crate::pages::view::{GivenName, NodeWork, Received, RunPart};
 use crate::program::{Expression, Listing, NameUse, ProvidedName, scan};
@@ -314,7 +314,7 @@ impl<'s> ResolvedStatement<'s> {
         };
         GivenName {
             name: name.to_owned(),
-            binding: binding_ref(self.session, at),
+            binding: self.session.binding_ref(at),
             why,
             seen,
             inferred,
@@ -356,7 +356,7 @@ impl<'s> ResolvedStatement<'s> {
         };
         GivenName {
             name: name.to_owned(),
-            binding: binding_ref(self.session, candidate.binding as u32),
+            binding: self.session.binding_ref(candidate.binding as u32),
             why: candidate.reason.clone(),
             seen: Received::Replaced,
             inferred,

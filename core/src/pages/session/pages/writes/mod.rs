@@ -30,7 +30,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use self::group::Group;
 use self::names::{FramedName, binds, frame_of, names_of, recorded, texts_of};
 use self::span::Span;
-use super::trace::binding_ref;
 use crate::model::time::Stamp;
 use crate::model::{Binding, Run};
 use crate::pages::session::{Opened, Session};
@@ -202,7 +201,7 @@ pub(super) fn wrote(session: &Session, node: NodeId) -> Vec<BindingRef> {
         Some(BindingRef {
             overwritten,
             inferred,
-            ..binding_ref(session, binding)?
+            ..session.binding_ref(binding)?
         })
     });
     refs.collect()
