@@ -208,7 +208,7 @@ impl<'s> Facts<'s> {
         Calls::of(&self.run, trace, self.listing?).too_deep(parent, block)
     }
 
-    /// Returns what bars the successful end of an execution; `None` as the execution is the run.
+    /// Returns what bars the successful end of an execution; `None` if the execution is the run.
     pub(super) fn bar_of_end(&self, id: Option<i64>) -> Option<Bar> {
         let trace = self.trace();
         let at = match id {

@@ -8,7 +8,7 @@ use crate::model::text::short;
 use crate::model::visit;
 use crate::pages::view::{GateOutcomes, How};
 use crate::program::{Listing, Statement, StatementKind as Kind};
-use crate::read::gate::{first_word, is_continue};
+use crate::read::gate::{first_word, is_continue, is_end};
 use crate::trace::NodeId;
 
 /// An index of a plan, from which the outcomes of any number of gates are described.
@@ -91,7 +91,7 @@ impl<'a> Outlook<'a> {
             _ if is_continue(action) => format!("the program continues anyway: {go_on}"),
             "throw" => self.thrown(gate, action, &shown),
             "retry" | "goto" => format!("the program goes back and asks again (`{shown}`)"),
-            "stop" | "exit" | "abort" | "end" | "fail" => format!("the run ends (`{shown}`)"),
+            _ if is_end(action) => format!("the run ends (`{shown}`)"),
             _ => format!("the program does `{shown}`"),
         }
     }

@@ -77,6 +77,14 @@ pub(crate) fn is_continue(action: &str) -> bool {
     )
 }
 
+/// Returns whether an `on_reject` action ends the run after a rejection.
+pub(crate) fn is_end(action: &str) -> bool {
+    matches!(
+        first_word(action.trim()),
+        "stop" | "exit" | "abort" | "end" | "fail"
+    )
+}
+
 /// Returns the first word of an `on_reject` action, such as `continue`.
 pub(crate) fn first_word(action: &str) -> &str {
     action

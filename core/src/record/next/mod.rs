@@ -72,7 +72,7 @@ pub struct NextPlace {
 const MOST_STANDS: usize = 50;
 
 /// Returns where a running run goes on: for each of the first innermost open executions, or for `None` if nothing is
-/// open, the place of the first command that [`next`] offers there. Empty as a part of the run was not read, or if rows
+/// open, the place of the first command that [`next`] offers there. Empty if a part of the run was not read, or if rows
 /// do not record the run.
 pub(crate) fn stands(
     run: &Run,

@@ -25,7 +25,7 @@ impl<'a> Calls<'a> {
     }
 
     /// Returns the line of the statement with which the call around the execution `parent` has returned, so that
-    /// `statement`, an index in the program, must not begin there; `None` as the statement is one that the program does not
+    /// `statement`, an index in the program, must not begin there; `None` if the statement is one that the program does not
     /// have.
     pub fn returned(&self, parent: Option<NodeId>, statement: Option<u32>) -> Option<u32> {
         let is_call = |at: &NodeId| self.block(*at).is_some();

@@ -53,14 +53,14 @@ impl<'a> Failures<'a> {
     }
 
     /// Returns why a statement must not begin in the execution `parent` after a failure there. `statement` is its index
-    /// in the program; `None` as the statement is one that the program does not have.
+    /// in the program; `None` if the statement is one that the program does not have.
     pub fn bar(&self, parent: Option<NodeId>, statement: Option<u32>) -> Option<Bar> {
         let mut failed = self.unhandled(parent);
         let failed = failed.find(|(at, _)| !self.answers(*at, statement))?;
         Some(self.of_node(failed.1))
     }
 
-    /// Returns why an execution must not end successfully after a failure in it; `None` as the execution is the run. Of
+    /// Returns why an execution must not end successfully after a failure in it; `None` if the execution is the run. Of
     /// a loop, the last round counts.
     pub fn bar_of_end(&self, at: Option<NodeId>) -> Option<Bar> {
         if at.is_some_and(|at| has_catch(self.trace, self.program, at)) {

@@ -7,7 +7,7 @@ use super::{GateBar, Why, begun, has_catch, has_labels};
 use crate::model::visit;
 use crate::model::{Gate, GateStatus, Run, RunStatus, Text};
 use crate::program::{Listing, StatementKind as Kind};
-use crate::read::gate::is_continue;
+use crate::read::gate::{first_word, is_continue, is_end};
 use crate::trace::{Node, NodeId, NodeKind, NodeStatus, Trace};
 
 /// The gates of a run, as far as they bar what follows them.
@@ -155,7 +155,8 @@ impl<'a> Gates<'a> {
     /// Returns whether the program goes on after a rejection: with `continue`, or with an action that this program may
     /// use to lead back to a label.
     fn goes_elsewhere(&self, action: &str) -> bool {
-        is_continue(action) || !is_end(action) && self.program.is_some_and(has_labels)
+        let ends = is_end(action) || matches!(first_word(action.trim()), "throw" | "");
+        is_continue(action) || !ends && self.program.is_some_and(has_labels)
     }
 
     /// Returns a number by which records are ordered: the id of a row, else the place in the trace.
@@ -219,7 +220,7 @@ impl<'a> Gates<'a> {
     }
 
     /// Returns the first gate that bars a statement which would begin now: in the execution `parent`, as the statement
-    /// with this index in the program. `None` as the statement is one that the program does not have. `asks` is the
+    /// with this index in the program. `None` if the statement is one that the program does not have. `asks` is the
     /// name of the gate at which the statement asks: a gate may be asked again after a rejection.
     pub fn bar(
         &self,
@@ -251,7 +252,7 @@ impl<'a> Gates<'a> {
             .or_else(|| self.unasked(parent, statement, i64::MAX))
     }
 
-    /// Returns the rejected or timed-out gate because of which an execution cannot end successfully; `None` as the
+    /// Returns the rejected or timed-out gate because of which an execution cannot end successfully; `None` if the
     /// execution is the run.
     pub fn bar_of_end(&self, at: Option<NodeId>) -> Option<GateBar> {
         let caught = at.is_some_and(|at| has_catch(self.trace, self.program, at));
@@ -492,12 +493,4 @@ fn waits(gate: &Gate) -> bool {
 
 fn holds_branches(node: &Node) -> bool {
     matches!(node.kind, NodeKind::Parallel)
-}
-
-/// Returns whether an `on_reject` action ends the program.
-fn is_end(action: &str) -> bool {
-    matches!(
-        crate::read::gate::first_word(action.trim()),
-        "throw" | "stop" | "fail" | "abort" | "end" | ""
-    )
 }

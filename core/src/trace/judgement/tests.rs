@@ -205,6 +205,15 @@ fn a_gate_that_nobody_asked_bars_like_one_that_waits() {
 }
 
 #[test]
+fn an_action_that_ends_the_run_bars_in_a_program_with_labels_too() {
+    for action in ["exit", "stop", "throw \"no\""] {
+        let program = format!("{}label again:\n", PLAIN.replace("throw \"no\"", action));
+        let script = "gate 1\nreject go\nbegin 4 !gate-rejected";
+        assert_eq!(passed(&program, script), [], "{action}");
+    }
+}
+
+#[test]
 fn a_program_that_goes_on_after_a_rejection_goes_on() {
     let program = PLAIN.replace("throw \"no\"", "continue");
     assert_eq!(
