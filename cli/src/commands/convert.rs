@@ -52,67 +52,10 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
         ),
         form => (false, matches!(form, Form::Sqlite { .. })),
     };
-    if of_files && opened.database.is_some() {
-        let message = format!(
-            "{} contains an unreadable database and also the files of a run, so it is unclear which of the two is the run",
-            opened.name
-        );
-        return Err(CliError::refused("two-stores", message).hint(
-            "`prosescope check RUN` shows what is wrong with the database. If the files are the run, move the database away; if the database is the run, move the files away",
-        ));
-    }
     let packed = opened.disk.verified().is_some();
     let same = (to_folder && of_files) || (!to_folder && of_rows);
-    if same && !packed {
-        let message = format!("{} already has the form that --to names", opened.name);
-        let other = if to_folder { "sqlite" } else { "filesystem" };
-        return Err(CliError::refused("same-form", message)
-            .hint(format!("choose the other form: --to {other}")));
-    }
-    if !of_files && !of_rows {
-        let message = format!(
-            "cannot convert {}: runs of this form are read-only",
-            opened.name
-        );
-        return Err(CliError::refused("form-read-only", message)
-            .hint("only databases, and folders with OpenProse's state.md, can be converted"));
-    }
-    let nested = opened
-        .dir
-        .parent()
-        .is_some_and(|dir| dir.ends_with("imports"));
-    if nested && args.out.is_none() {
-        let message = format!(
-            "{} is the nested run of an import, and a copy beside the nested run would count as another import",
-            opened.name
-        );
-        return Err(CliError::refused("out-beside-import", message)
-            .hint("choose another folder: --out PATH"));
-    }
-    let to = args.out.clone().unwrap_or_else(|| {
-        let folder = match opened.alone {
-            // The folder that contains a shared file is not a folder of runs, so the copy goes to the working
-            // directory.
-            _ if packed => None,
-            true => Some(opened.dir.as_path()),
-            false => opened.dir.parent(),
-        };
-        let folder = folder.map(PathBuf::from).unwrap_or_default();
-        folder.join(format!("{}-{state}", opened.name))
-    });
-    // The target does not exist yet. Its nearest existing parent folder shows whether the target would be inside the
-    // run.
-    let absolute = std::path::absolute(&to)?;
-    let mut above = absolute.ancestors().skip(1);
-    let above = above.find_map(|dir| dir.canonicalize().ok());
-    if !opened.alone && above.is_some_and(|above| above.starts_with(&opened.dir)) {
-        let message = format!(
-            "the copy cannot go to {}: this path is inside the run, and converting must not change the run",
-            to.display()
-        );
-        return Err(CliError::refused("out-inside-run", message)
-            .hint("choose a folder outside of the run: --out PATH"));
-    }
+    convertible(&opened, (of_files, of_rows), same && !packed, to_folder)?;
+    let to = target(args, &opened, state)?;
     let with_files = !opened.alone;
     if same {
         let late_fault = unpack(&opened.disk, &session.run().root, &to)?;
@@ -139,6 +82,80 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
         already: false,
     };
     out.show(&converted, || print::converted(&converted, out.width))
+}
+
+/// Refuses a run of two stores, of the form that it already has (`same`), or of a form that is only read.
+fn convertible(
+    opened: &LocatedRun,
+    (of_files, of_rows): (bool, bool),
+    same: bool,
+    to_folder: bool,
+) -> Result<(), CliError> {
+    if of_files && opened.database.is_some() {
+        let message = format!(
+            "{} contains an unreadable database and also the files of a run, so it is unclear which of the two is the run",
+            opened.name
+        );
+        return Err(CliError::refused("two-stores", message).hint(
+            "`prosescope check RUN` shows what is wrong with the database. If the files are the run, move the database away; if the database is the run, move the files away",
+        ));
+    }
+    if same {
+        let message = format!("{} already has the form that --to names", opened.name);
+        let other = if to_folder { "sqlite" } else { "filesystem" };
+        return Err(CliError::refused("same-form", message)
+            .hint(format!("choose the other form: --to {other}")));
+    }
+    if !of_files && !of_rows {
+        let message = format!(
+            "cannot convert {}: runs of this form are read-only",
+            opened.name
+        );
+        return Err(CliError::refused("form-read-only", message)
+            .hint("only databases, and folders with OpenProse's state.md, can be converted"));
+    }
+    Ok(())
+}
+
+/// Returns the folder of the copy: the one that the user names, else one beside the run.
+fn target(args: &ConvertArgs, opened: &LocatedRun, state: &str) -> Result<PathBuf, CliError> {
+    let nested = opened
+        .dir
+        .parent()
+        .is_some_and(|dir| dir.ends_with("imports"));
+    if nested && args.out.is_none() {
+        let message = format!(
+            "{} is the nested run of an import, and a copy beside the nested run would count as another import",
+            opened.name
+        );
+        return Err(CliError::refused("out-beside-import", message)
+            .hint("choose another folder: --out PATH"));
+    }
+    let to = args.out.clone().unwrap_or_else(|| {
+        let folder = match opened.alone {
+            // The folder that contains a shared file is not a folder of runs, so the copy goes to the working
+            // directory.
+            _ if opened.disk.verified().is_some() => None,
+            true => Some(opened.dir.as_path()),
+            false => opened.dir.parent(),
+        };
+        let folder = folder.map(PathBuf::from).unwrap_or_default();
+        folder.join(format!("{}-{state}", opened.name))
+    });
+    // The target does not exist yet. Its nearest existing parent folder shows whether the target would be inside the
+    // run.
+    let absolute = std::path::absolute(&to)?;
+    let mut above = absolute.ancestors().skip(1);
+    let above = above.find_map(|dir| dir.canonicalize().ok());
+    if !opened.alone && above.is_some_and(|above| above.starts_with(&opened.dir)) {
+        let message = format!(
+            "the copy cannot go to {}: this path is inside the run, and converting must not change the run",
+            to.display()
+        );
+        return Err(CliError::refused("out-inside-run", message)
+            .hint("choose a folder outside of the run: --out PATH"));
+    }
+    Ok(to)
 }
 
 /// Copies a run on disk into a new folder, as files or as a database. Returns what the copy lacks.

@@ -92,26 +92,7 @@ pub(super) fn find(facts: &Facts<'_>, wanted: WantedPlace<'_>) -> Result<Where, 
     let source = ProgramSource::of(facts);
     let found = source.find(wanted.statement)?;
     let (Some(statement), Some(listing)) = (found.statement, source.listing) else {
-        let parallel = wanted
-            .parent
-            .and_then(|id| facts.execution(id))
-            .filter(|row| is_parallel(row));
-        return match (wanted.item, parallel) {
-            (None, _) => Ok(Where::Elsewhere),
-            (Some(name), Some(parallel)) => {
-                let (own, at) = source.listed(&found);
-                let is_loop = own.get(at).is_some_and(|own| own.kind.is_loop());
-                Ok(Where::New {
-                    parallel: parallel.id,
-                    name: name.to_owned(),
-                    alone: own.stands_alone(at) && !is_loop,
-                })
-            }
-            (Some(_), None) => Err(WriteError::wrong(
-                "the program has no such statement, so --item also needs the parallel",
-                "name the open parallel with `--parent ID`",
-            )),
-        };
+        return outside_the_program(facts, &source, &found, wanted);
     };
     let (holder, inner) = holder(&source, statement);
     let open_executions = OpenExecutions::of(facts);
@@ -187,32 +168,66 @@ pub(super) fn find(facts: &Facts<'_>, wanted: WantedPlace<'_>) -> Result<Where, 
         [] if listing.children(holder).next() == Some(listing.leader(inner)) => {
             Ok(new(next_name(facts, parallel)?))
         }
-        [] => Err(WriteError::refused(
+        several => Err(no_single_item(&found, parallel, several)),
+    }
+}
+
+/// Finds the item for a statement that the program does not have, in the parallel block that the caller named.
+fn outside_the_program(
+    facts: &Facts<'_>,
+    source: &ProgramSource<'_>,
+    found: &LineLookup,
+    wanted: WantedPlace<'_>,
+) -> Result<Where, WriteError> {
+    let parallel = wanted
+        .parent
+        .and_then(|id| facts.execution(id))
+        .filter(|row| is_parallel(row));
+    match (wanted.item, parallel) {
+        (None, _) => Ok(Where::Elsewhere),
+        (Some(name), Some(parallel)) => {
+            let (own, at) = source.listed(found);
+            let is_loop = own.get(at).is_some_and(|own| own.kind.is_loop());
+            Ok(Where::New {
+                parallel: parallel.id,
+                name: name.to_owned(),
+                alone: own.stands_alone(at) && !is_loop,
+            })
+        }
+        (Some(_), None) => Err(WriteError::wrong(
+            "the program has no such statement, so --item also needs the parallel",
+            "name the open parallel with `--parent ID`",
+        )),
+    }
+}
+
+/// Refuses a statement that has begun in every open item, or may run in several.
+fn no_single_item(found: &LineLookup, parallel: &Execution, free: &[&&Execution]) -> WriteError {
+    if free.is_empty() {
+        return WriteError::refused(
             "item-unknown",
             format!(
                 "{} has begun in every open item of execution {}",
-                at_line(&found),
+                at_line(found),
                 parallel.id
             ),
             "name the item with `--item NAME`, or begin another item with the first statement of the body",
-        )),
-        several => {
-            let names: Vec<String> = several
-                .iter()
-                .map(|row| format!("--item {}", meta(row).branch.unwrap_or_else(|| "".into())))
-                .collect();
-            Err(WriteError::refused(
-                "item-ambiguous",
-                format!(
-                    "{} may run in any of {} items: {}",
-                    at_line(&found),
-                    names.len(),
-                    names.join(", ")
-                ),
-                "choose one of these items with `--item NAME`",
-            ))
-        }
+        );
     }
+    let names: Vec<String> = free
+        .iter()
+        .map(|row| format!("--item {}", meta(row).branch.unwrap_or_else(|| "".into())))
+        .collect();
+    WriteError::refused(
+        "item-ambiguous",
+        format!(
+            "{} may run in any of {} items: {}",
+            at_line(found),
+            names.len(),
+            names.join(", ")
+        ),
+        "choose one of these items with `--item NAME`",
+    )
 }
 
 /// Returns the branch that begins with a statement: the first statement of a branch that its open parallel block has

@@ -1,5 +1,6 @@
 use super::close::{Close, EndingKind, again};
 use super::entry::touch;
+use super::facts::BindingFact;
 use super::insist::Insist;
 use super::instance::{Instance, frame_of, meta, no_execution, scope_of, shown};
 use super::meta::MetaKeys;
@@ -292,6 +293,32 @@ impl Put {
         Ok(all.plan(&segment, at)?.segment)
     }
 
+    /// Returns the kind of the value: the given one, else that of the value that it replaces, else that of the program.
+    fn kind(
+        &self,
+        name: &str,
+        before: Option<&BindingFact>,
+        declared: Option<&(BindingKind, String)>,
+    ) -> Result<BindingKind, WriteError> {
+        Ok(match (&self.kind, before, declared) {
+            (Some(word), _, Some((says, text))) if known_kind(word)? != *says => {
+                return Err(WriteError::refused(
+                    "against-program",
+                    format!(
+                        "kind {word} contradicts the program, in which {name} is {}: {}",
+                        says.word(),
+                        shown(text)
+                    ),
+                    "leave --kind out to record the program's kind, or choose another name",
+                ));
+            }
+            (Some(word), ..) => known_kind(word)?,
+            (None, Some(before), _) => before.kind.clone(),
+            (None, None, Some((kind, _))) => kind.clone(),
+            (None, None, None) => BindingKind::Let,
+        })
+    }
+
     /// Returns the plan that only writes the value. `result` is true if the value may be the result of a called block,
     /// which belongs to the scope of the caller. Other values of the block belong to the block's frame.
     fn plan_value(
@@ -338,41 +365,10 @@ impl Put {
         let declared = declared(&program, &name, row);
         let source = self.source.clone().or_else(|| written_by(row));
         let source = source.or_else(|| declared.as_ref().map(|(_, text)| text.clone()));
-        let kind = match (&self.kind, &before, &declared) {
-            (Some(word), _, Some((says, text))) if known_kind(word)? != *says => {
-                return Err(WriteError::refused(
-                    "against-program",
-                    format!(
-                        "kind {word} contradicts the program, in which {name} is {}: {}",
-                        says.word(),
-                        shown(text)
-                    ),
-                    "leave --kind out to record the program's kind, or choose another name",
-                ));
-            }
-            (Some(word), ..) => known_kind(word)?,
-            (None, Some(before), _) => before.kind.clone(),
-            (None, None, Some((kind, _))) => kind.clone(),
-            (None, None, None) => BindingKind::Let,
-        };
-        if let Some(before) = &before {
-            let fixed = [&before.kind, &kind]
-                .into_iter()
-                .any(|kind| matches!(kind, BindingKind::Const | BindingKind::Input));
-            // A loop round or a retry executes the same statement again, so it may replace the value (errata B6).
-            if fixed && (before.source.is_none() || before.source != source) {
-                return Err(overwrites(&name, &before.kind, before.source.as_deref()));
-            }
-        } else if facts.style() == Style::Files
-            && let Some(other) = facts.binding_by_case(&name, frame)
-        {
-            return Err(WriteError::refused(
-                "name-differs-by-case",
-                format!(
-                    "{name} and {other} differ only in case: some systems would keep both bindings in one file"
-                ),
-                "take another name",
-            ));
+        let kind = self.kind(&name, before.as_ref(), declared.as_ref())?;
+        match &before {
+            Some(before) => replaceable(before, &name, &kind, source.as_deref())?,
+            None => unlike_others(facts, &name, frame)?,
         }
         let text = self.value.beginning();
         let summary = match (&self.summary, &text) {
@@ -489,6 +485,37 @@ fn declared(
 fn written_by(row: Option<&Execution>) -> Option<String> {
     let row = row?;
     (shape(row) == RowShape::Statement && !row.text.is_empty()).then(|| row.text.to_string())
+}
+
+/// Refuses to replace a constant or an input by the value of another statement.
+fn replaceable(
+    before: &BindingFact,
+    name: &str,
+    kind: &BindingKind,
+    source: Option<&str>,
+) -> Result<(), WriteError> {
+    let fixed = [&before.kind, kind]
+        .into_iter()
+        .any(|kind| matches!(kind, BindingKind::Const | BindingKind::Input));
+    // A loop round or a retry executes the same statement again, so it may replace the value (errata B6).
+    if fixed && (before.source.is_none() || before.source.as_deref() != source) {
+        return Err(overwrites(name, &before.kind, before.source.as_deref()));
+    }
+    Ok(())
+}
+
+/// Refuses a new name that differs from another only in case, in a folder.
+fn unlike_others(facts: &Facts<'_>, name: &str, frame: Option<i64>) -> Result<(), WriteError> {
+    match facts.binding_by_case(name, frame) {
+        Some(other) if facts.style() == Style::Files => Err(WriteError::refused(
+            "name-differs-by-case",
+            format!(
+                "{name} and {other} differ only in case: some systems would keep both bindings in one file"
+            ),
+            "take another name",
+        )),
+        _ => Ok(()),
+    }
 }
 
 fn known_kind(word: &str) -> Result<BindingKind, WriteError> {

@@ -42,38 +42,7 @@ impl Record for Retry {
         }
         let run = running(facts)?;
         let instance = Instance::of(facts, self.id)?;
-        if instance.last.status != Status::Failed {
-            return Err(WriteError::refused(
-                "retry-not-failed",
-                format!(
-                    "execution {} is {}: only a failed execution can be retried",
-                    self.id,
-                    instance.last.status.word()
-                ),
-                "to record a failure and the next attempt, use `prosescope retry ID --error TEXT`",
-            ));
-        }
-        if let Some(again) = begun_again(facts, &instance) {
-            return Err(WriteError::refused(
-                "retry-superseded",
-                format!(
-                    "execution {} was begun again, as execution {again}",
-                    self.id
-                ),
-                format!("give the number {again} to the next command"),
-            ));
-        }
-        open_parent(facts, instance.first.parent)?;
-        if begun_after(facts, instance.first.parent)? > instance.last.id {
-            return Err(WriteError::refused(
-                "retry-superseded",
-                format!(
-                    "execution {} belongs to an earlier attempt or round of its parent, so it cannot be retried",
-                    self.id
-                ),
-                "begin the statement of the execution again: `prosescope begin N`",
-            ));
-        }
+        retriable(facts, &instance, self.id)?;
         let attempt = next_attempt(&instance);
         let mut insisted = ForcedRules::new(self.insist);
         let past = OpenExecutions::of(facts).past_gates(instance.first.parent);
@@ -157,6 +126,40 @@ pub(super) fn used_up(source: &ProgramSource<'_>, instance: &Instance) -> Option
 
 fn next_attempt(instance: &Instance) -> i64 {
     meta(&instance.last).attempt.unwrap_or(1).saturating_add(1)
+}
+
+/// Refuses an execution that did not fail, or in whose place another one stands.
+fn retriable(facts: &Facts<'_>, instance: &Instance, id: i64) -> Result<(), WriteError> {
+    if instance.last.status != Status::Failed {
+        return Err(WriteError::refused(
+            "retry-not-failed",
+            format!(
+                "execution {} is {}: only a failed execution can be retried",
+                id,
+                instance.last.status.word()
+            ),
+            "to record a failure and the next attempt, use `prosescope retry ID --error TEXT`",
+        ));
+    }
+    if let Some(again) = begun_again(facts, instance) {
+        return Err(WriteError::refused(
+            "retry-superseded",
+            format!("execution {} was begun again, as execution {again}", id),
+            format!("give the number {again} to the next command"),
+        ));
+    }
+    open_parent(facts, instance.first.parent)?;
+    if begun_after(facts, instance.first.parent)? > instance.last.id {
+        return Err(WriteError::refused(
+            "retry-superseded",
+            format!(
+                "execution {} belongs to an earlier attempt or round of its parent, so it cannot be retried",
+                id
+            ),
+            "begin the statement of the execution again: `prosescope begin N`",
+        ));
+    }
+    Ok(())
 }
 
 /// Returns the limit that the last attempt recorded. If a retry raised the limit, the limit stays raised.

@@ -104,34 +104,12 @@ impl CreateGate {
         let prompt = terms.prompt.unwrap_or_default();
         let (prompt, open_names) = self.filled(facts, &entry, statement, prompt)?;
         if prompt.trim().is_empty() {
-            return Err(WriteError::wrong(
-                match statement {
-                    Some(_) => format!("gate {base} has no prompt for its approver"),
-                    None => format!(
-                        "the program has no gate {base}, so it has no prompt for its approver"
-                    ),
-                },
-                format!(
-                    "give the question: `prosescope gate create {base}{} --prompt TEXT`",
-                    own.map_or(String::new(), |own| format!(" --line {}", own.line))
-                ),
-            ));
+            return Err(no_prompt(&base, own));
         }
         fits("prompt", &prompt)?;
         fits("reaction", terms.on_reject.as_deref().unwrap_or_default())?;
         let deadline = deadline(terms.timeout.as_deref(), at)?;
-        let before = facts.gates().rfind(|gate| visit(&gate.id).0 == base);
-        if let Some(before) = before
-            && matches!(before.status, GateStatus::Rejected | GateStatus::Timeout)
-        {
-            let word = match before.status {
-                GateStatus::Rejected => "was rejected",
-                _ => "timed out",
-            };
-            entry
-                .notes
-                .push(format!("gate {} {word}, and is asked again", before.id));
-        }
+        entry.notes.extend(asked_again(facts, &base));
         let visit = self.next_visit(facts, &base, entry.parent)?;
         let id = match visit {
             1 => base.clone(),
@@ -451,4 +429,31 @@ fn not_twice(facts: &Facts<'_>, gate: &Gate, parent: Option<i64>) -> Result<(), 
         ),
         "a person decides: wait for the decision, or after the deadline record the time-out with `prosescope gates expire`",
     ))
+}
+
+/// Returns a note if the last visit to the gate was rejected or timed out.
+fn asked_again(facts: &Facts<'_>, base: &str) -> Option<String> {
+    let before = facts.gates().rfind(|gate| visit(&gate.id).0 == base)?;
+    let word = match before.status {
+        GateStatus::Rejected => "was rejected",
+        GateStatus::Timeout => "timed out",
+        _ => return None,
+    };
+    Some(format!("gate {} {word}, and is asked again", before.id))
+}
+
+/// Refuses a gate without a question.
+fn no_prompt(base: &str, own: Option<&Statement>) -> WriteError {
+    let (what, line) = match own {
+        Some(own) => (
+            format!("gate {base} has no prompt for its approver"),
+            format!(" --line {}", own.line),
+        ),
+        None => (
+            format!("the program has no gate {base}, so it has no prompt for its approver"),
+            String::new(),
+        ),
+    };
+    let next = format!("give the question: `prosescope gate create {base}{line} --prompt TEXT`");
+    WriteError::wrong(what, next)
 }
