@@ -101,6 +101,16 @@ export type AttemptView = {
 /** An event of a gate. A row may record a word that OpenProse does not define. */
 export type AuditEventKind = "created" | "viewed" | "approved" | "rejected" | "timeout" | "resumed" | "overridden" | "forced" | (string & {});
 
+/** The last sealed row of a run. */
+export type AuditHead = {
+  /** The run's id. */
+  run: string;
+  /** How many rows the run's chain has: the `seq` of the last row. */
+  count: number;
+  /** The hash of the last row. */
+  hash: string;
+};
+
 /** A row of the audit log. */
 export type AuditRow = {
   /** The row's id. */
@@ -134,7 +144,7 @@ export type AuditView = {
   /** The reason for the state in `chain`, in one sentence, with the first bad row. The text never claims a "proof", because anyone can compute hashes. */
   chain_reason: string;
   /** The log's head, as commands print it after a decision; absent if the rows are from several runs. */
-  head: Head | null;
+  head: AuditHead | null;
   /** The issues that the verification found. */
   issues: Array<Issue>;
 };
@@ -239,18 +249,6 @@ export type CandidateView = {
   outcome: Outcome;
   /** The reason for the outcome, in one sentence. */
   reason: string;
-};
-
-/** A cell: its storage type, its beginning, and its length. */
-export type Cell = {
-  /** The storage type of the cell: `null`, `integer`, `real`, `text`, `blob`. */
-  type: CellType;
-  /** The cell as text, possibly cut; a blob as hexadecimal digits. */
-  text: string;
-  /** The length of the whole cell in bytes. */
-  len: number;
-  /** Whether `text` contains only the beginning of the cell. */
-  cut: boolean;
 };
 
 /** The type with which a cell is stored. */
@@ -441,7 +439,7 @@ export type GateView = {
   /** The column `metadata`, as recorded, if any. */
   metadata: string | null;
   /** The gate's content. `view --allow-decisions` records a decision only if its page shows the present content. `null` after the decision, or if `allow` cannot be read. */
-  seen: Seen | null;
+  seen: SeenGate | null;
   /** The command that records the time-out; `null` unless the gate is overdue. An overdue gate is not decided. */
   expire_command: string | null;
   /** The command that approves the gate. */
@@ -469,23 +467,13 @@ export type GivenName = {
   /** Why the name referred to this binding, or to none. */
   why: string;
   /** Whether the present value is the value that the statement received. */
-  seen: Seen;
+  seen: Received;
   /** Whether `seen` was inferred from the order of the statements, because the recorded times are not enough to know it. */
   inferred: boolean;
   /** The first lines of the received value, or of the present value if `seen` is `unknown`; `null` if the received value was not kept. */
   value: Excerpt | null;
   /** A note which says what replaced the value, or why it is unknown whether the value is the same; `null` without a note. */
   note: string | null;
-};
-
-/** The last sealed row of a run. */
-export type Head = {
-  /** The run's id. */
-  run: string;
-  /** How many rows the run's chain has: the `seq` of the last row. */
-  count: number;
-  /** The hash of the last row. */
-  hash: string;
 };
 
 /** An imported program. */
@@ -788,9 +776,6 @@ export type Overview = {
   other_runs: Array<string>;
 };
 
-/** A part of a run that pages and commands list. */
-export type Part = "program" | "statements" | "bindings" | "agents" | "gates" | "audit" | "imports";
-
 /** A line of the program. */
 export type ProgramLine = {
   /** The line number, from 1. */
@@ -882,7 +867,7 @@ export type QueryView = {
   /** The columns, in the order of the statement. */
   columns: Array<QueryColumn>;
   /** The rows, in the order of the statement. */
-  rows: Array<Array<Cell>>;
+  rows: Array<Array<ShownCell>>;
   /** Number of rows in this answer. */
   returned: number;
   /** Whether the statement has more rows than this answer contains. */
@@ -892,6 +877,9 @@ export type QueryView = {
   /** Remarks on the answer, in sentences: omitted rows, values that were not read. */
   notes: Array<string>;
 };
+
+/** Whether the present value of a name is the value that a statement received. */
+export type Received = "same" | "replaced" | "unknown" | "nothing";
 
 /** The binding that a name means in a frame, with the reasons, in words and links. */
 export type ResolutionView = {
@@ -914,7 +902,7 @@ export type RowView = {
   /** The row's id. */
   id: number;
   /** Column names and values, in the table's order. */
-  columns: Array<[string, Cell]>;
+  columns: Array<[string, ShownCell]>;
 };
 
 /** A rule by which checks find issues. */
@@ -951,6 +939,9 @@ export type RunList = {
   /** Issues of the search itself: too many files, a database that cannot be opened … */
   issues: Array<Issue>;
 };
+
+/** A part of a run that pages and commands list. */
+export type RunPart = "program" | "statements" | "bindings" | "agents" | "gates" | "audit" | "imports";
 
 /** A shared file, or with `--report` the description of such a file. */
 export type RunShared = {
@@ -1060,7 +1051,7 @@ export type SecretsReplaced = {
 };
 
 /** The state of a gate that a person saw when deciding it. */
-export type Seen = {
+export type SeenGate = {
   /** The SHA-256 of the prompt, as the audit log writes it: `sha256:` and 64 hex digits. */
   prompt_hash: string;
   /** The names in the gate's `allow` list. */
@@ -1100,6 +1091,18 @@ export type SharedPart = {
   path: string;
   /** Bytes of the part. */
   bytes: number;
+};
+
+/** A cell: its storage type, its beginning, and its length. */
+export type ShownCell = {
+  /** The storage type of the cell: `null`, `integer`, `real`, `text`, `blob`. */
+  type: CellType;
+  /** The cell as text, possibly cut; a blob as hexadecimal digits. */
+  text: string;
+  /** The length of the whole cell in bytes. */
+  len: number;
+  /** Whether `text` contains only the beginning of the cell. */
+  cut: boolean;
 };
 
 /** A recorded time: an instant if readable, else the recorded text. In JSON: RFC 3339 in UTC, or that text. */
@@ -1178,7 +1181,7 @@ export type TableRows = {
   /** The total number of rows, if counted. */
   total: number | null;
   /** The rows of the page. Each has one cell for each column. */
-  rows: Array<Array<Cell>>;
+  rows: Array<Array<ShownCell>>;
 };
 
 /** The times at which each row of the trace was running.  Positions on the axis are milliseconds of drawn time since the beginning. Idle time is drawn shorter than it was. */
@@ -1312,7 +1315,7 @@ export type Unread = {
   /** What to do next; may be empty. */
   next: string;
   /** The parts of the run that the unreadable place contains; empty for other data, such as a folder `workspace`. */
-  parts: Array<Part>;
+  parts: Array<RunPart>;
   /** Whether reading failed (permission denied, a lock, an I/O error), so that another try may succeed. False if the content was read and could not be understood. */
   failed: boolean;
   /** Whether the content is encrypted. Such content is not damaged, but only its owner can read it. */
