@@ -4,16 +4,16 @@ use prosescope_core::record::{Fault, MemoryRow, SegmentRow, WriteError};
 
 use crate::address::Address;
 use crate::apply::{TransactionStep, any, step};
+use crate::cell::get;
 use crate::fault;
 use crate::find::has;
 use crate::foreign;
 use crate::of::{Keeper, Of};
-use crate::row::time;
-use crate::rows::get;
 use crate::server::LOCK_WAIT;
 use crate::server::{Bound, Lost, PgClient, int, owned, text};
 use crate::status::deleted;
 use crate::store::DELETE;
+use crate::written_row::time;
 
 /// The tables with rows of agents, and the column with the agent's name.
 const TABLES: [(&str, &str); 3] = [

@@ -10,8 +10,8 @@ use serde_json::{Map, Value};
 use crate::agents;
 use crate::of::Of;
 use crate::readback;
-use crate::row::{WrittenRow, time};
 use crate::server::{Bound, bytes, int, owned, text};
+use crate::written_row::{WrittenRow, time};
 
 /// A statement of a transaction, with its values and the expected result.
 pub(crate) struct TransactionStep<'a> {

@@ -4,8 +4,8 @@ use prosescope_core::record::Fault;
 use tokio_postgres::error::SqlState;
 
 use crate::address::Address;
+use crate::cell::get;
 use crate::fault;
-use crate::rows::get;
 use crate::server::{Lost, PgClient, int, text};
 use crate::source::NEWEST;
 

@@ -12,8 +12,8 @@ use tokio_postgres::error::SqlState;
 
 use crate::address::Address;
 use crate::apply::{StepCheck, TransactionStep, any};
+use crate::cell::get;
 use crate::fault;
-use crate::rows::get;
 use crate::server::{Bound, Lost, PgClient, bool_of, owned, text, texts};
 use crate::shape::quoted;
 

@@ -15,11 +15,11 @@ use prosescope_core::model::issue::Issue;
 use prosescope_core::record::Fault;
 
 use crate::address::Address;
+use crate::cell::get;
 use crate::fault;
 use crate::foreign;
 use crate::hidden::all_rows;
 use crate::of::Of;
-use crate::rows::get;
 use crate::server::{Bound, Lost, PgClient, int};
 use crate::shape::{COLUMNS, ColumnReading, KEPT, ScannedTable, shapes};
 use cells::{OfStatement, RawBytes, Slot};

@@ -10,8 +10,8 @@ use sha2::{Digest, Sha256};
 use crate::agents;
 use crate::apply::{StepCheck, TransactionStep, any};
 use crate::of::Of;
-use crate::row::WrittenRow;
 use crate::server::{Bound, int, owned, owned_bytes, text};
+use crate::written_row::WrittenRow;
 
 /// Returns the statement that checks deferred constraints before rows are read back; without such constraints it has no
 /// effect.
@@ -115,7 +115,7 @@ mod tests {
     use prosescope_core::record::{BindingRow, RunChange};
 
     use super::*;
-    use crate::row::rows_of;
+    use crate::written_row::rows_of;
 
     #[test]
     fn of_several_changes_of_a_row_the_last_is_compared() {

@@ -7,9 +7,9 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::{Error, Row};
 
 use crate::address::Address;
+use crate::cell::get;
 use crate::fault;
 use crate::foreign;
-use crate::rows::get;
 use crate::server::LOCK_WAIT;
 use crate::server::{Bound, Lost, PgClient, text};
 use crate::settle::settled;

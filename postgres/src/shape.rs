@@ -8,8 +8,8 @@ use prosescope_core::model::schema::{
 use prosescope_core::model::{ColumnInfo, TableInfo};
 use tokio_postgres::{Error, Row};
 
+use crate::cell::get;
 use crate::of::{Keeper, Of, USER};
-use crate::rows::get;
 
 /// Reads all columns of all tables, each with its position in the primary key, if it is part of that key.
 pub(crate) const COLUMNS: &str = "

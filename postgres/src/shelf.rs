@@ -12,10 +12,10 @@ use prosescope_core::record::{AgentFact, Fault, FaultKind, Shelf};
 use tokio_postgres::{Error, Row};
 
 use crate::agents;
+use crate::cell::get;
 use crate::fault;
 use crate::of::{Keeper, Of};
 use crate::read::PostgresRun;
-use crate::rows::get;
 use crate::server::{Bound, Lost, PgClient, int, text};
 use crate::source::{PostgresSource, ROWS};
 

@@ -9,11 +9,11 @@ use prosescope_core::record::Fault;
 
 use crate::address::Address;
 use crate::beside::LocalAttachments;
+use crate::cell::get;
 use crate::fault;
 use crate::find::has;
 use crate::of::{Keeper, Of};
 use crate::read::PostgresRun;
-use crate::rows::get;
 use crate::server::{Lost, PgClient, int, text};
 
 /// The path of a run's rows, inside of the run. The core recognises a run's database by this name.

@@ -8,10 +8,10 @@ use prosescope_core::record::{Fault, WriteError};
 use tokio_postgres::error::SqlState;
 
 use crate::address::Address;
+use crate::cell::get;
 use crate::fault;
 use crate::find::has;
 use crate::foreign::{self, OF_RUNS};
-use crate::rows::get;
 use crate::schema::{self, OLDEST};
 use crate::server::LOCK_WAIT;
 use crate::server::{Lost, PgClient, READ, bool_of, int, text};

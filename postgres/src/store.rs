@@ -26,18 +26,18 @@ use prosescope_core::record::{
 
 use crate::address::Address;
 use crate::apply::{self, StepCheck, TransactionStep};
+use crate::cell::get;
 use crate::fault;
 use crate::foreign;
 use crate::hidden::all_rows;
 use crate::of::{Keeper, Of};
 use crate::read::WITHIN;
 use crate::readback;
-use crate::row::rows_of;
-use crate::rows::get;
 use crate::schema;
 use crate::server::{AT_ONCE, LOCK_WAIT, Lost, PgClient, owned, text, typed};
 use crate::settle::settled;
 use crate::shelf::{self, PostgresShelf, take_ids};
+use crate::written_row::rows_of;
 
 /// The most attempts of a command that fails because of other transactions or lost connections.
 const TRIES: u32 = 20;

@@ -16,15 +16,15 @@ use tokio_postgres::error::SqlState;
 
 use crate::address::Address;
 use crate::apply::{self, PIECE, TransactionStep, step};
+use crate::cell::get;
 use crate::fault;
 use crate::foreign::{self, OF_RUNS};
 use crate::of::Of;
 use crate::readback;
-use crate::row::WrittenCell;
-use crate::rows::get;
 use crate::schema;
 use crate::server::{Lost, PgClient, int, ints, owned_bytes, text};
 use crate::store::{BEGIN, failure, send};
+use crate::written_row::WrittenCell;
 use original::{RefusedValues, nul, some, time};
 use rows::{OpenInsert, PlannedInsert};
 

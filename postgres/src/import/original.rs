@@ -6,8 +6,8 @@ use prosescope_core::model::time::Stamp;
 use serde_json::Value;
 
 use crate::apply::{TransactionStep, any};
-use crate::row::{WrittenCell, only};
 use crate::server::{owned_bytes, text};
+use crate::written_row::{WrittenCell, only};
 
 /// The replacement for NUL, which PostgreSQL does not store in a text.
 const REPLACED: &str = "\u{fffd}";

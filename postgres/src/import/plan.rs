@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::RunImport;
 use super::original::{Original, RefusedValues, in_place, nul, refused_by, scope, some, time};
 use super::rows::{GROUP, PlannedInsert};
-use crate::row::{WrittenCell, WrittenRow};
+use crate::written_row::{WrittenCell, WrittenRow};
 
 /// Estimated size of a row without its texts, in bytes.
 const ROW: usize = 100;

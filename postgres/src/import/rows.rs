@@ -9,7 +9,7 @@ use prosescope_core::record::Change;
 use super::original::RefusedValues;
 use crate::apply::{self, StepCheck, TransactionStep, any};
 use crate::readback;
-use crate::row::{WrittenRow, insert_many};
+use crate::written_row::{WrittenRow, insert_many};
 
 /// Size limit for the rows of one statement, in bytes: the server keeps arrays below `work_mem` in memory.
 pub(super) const GROUP: usize = 1 << 20;

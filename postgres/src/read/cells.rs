@@ -6,8 +6,8 @@ use prosescope_core::model::StoredType;
 use prosescope_core::model::database::{Cell, DecodeError, Row, Value, Want};
 use tokio_postgres::types::{FromSql, Type};
 
+use crate::cell::{get, without_zone};
 use crate::fault;
-use crate::rows::{get, without_zone};
 use crate::shape::{ColumnReading, ScannedTable};
 
 /// A wanted cell: the SQL of its two columns in the statement (length, then value), and how to read these columns.

@@ -8,7 +8,7 @@ use prosescope_core::model::database::DecodeError;
 use tokio_postgres::Row;
 
 use super::PostgresRun;
-use crate::rows::get;
+use crate::cell::get;
 use crate::server::{Bound, Lost, typed};
 
 /// The interval at which a waiting reader asks its caller whether to stop.

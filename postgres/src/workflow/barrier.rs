@@ -7,7 +7,7 @@
 
 use prosescope_workflow::{Barrier, UnknownOrder, Waiting};
 
-use crate::rows::get;
+use crate::cell::get;
 use crate::server::{Lost, PgClient, text};
 
 /// The database sequence that assigns the ids of events.

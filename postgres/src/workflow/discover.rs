@@ -6,7 +6,7 @@ use prosescope_workflow::{
 };
 
 use super::barrier::Sequence;
-use crate::rows::get;
+use crate::cell::get;
 use crate::server::{Lost, PgClient, owned, texts};
 use crate::shape::quoted;
 

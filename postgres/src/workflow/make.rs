@@ -6,8 +6,8 @@ use tokio_postgres::error::SqlState;
 
 use super::{discover, unread, unwritten};
 use crate::address::Address;
+use crate::cell::get;
 use crate::fault;
-use crate::rows::get;
 use crate::schema::OLDEST;
 use crate::server::{Lost, PgClient};
 use crate::shape::quoted;

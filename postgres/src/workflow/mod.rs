@@ -23,9 +23,9 @@ use prosescope_workflow::{
 };
 
 use crate::address::Address;
+use crate::cell::get;
 use crate::fault;
 use crate::hidden::all_rows;
-use crate::rows::get;
 use crate::server::{Bound, Lost, PgClient, owned, text};
 use crate::settle::settled;
 use crate::store::DELETE_OF_WORKFLOWS;

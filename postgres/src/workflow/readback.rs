@@ -13,7 +13,7 @@ use prosescope_workflow::{
 };
 
 use super::discover::Postgres;
-use crate::rows::get;
+use crate::cell::get;
 use crate::server::{Lost, PgClient, owned};
 
 /// Runs deferred constraints and triggers before rows are compared.

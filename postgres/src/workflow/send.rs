@@ -17,8 +17,8 @@ use super::readback::{self, ComparedChange, is_new_event};
 use super::transact::TransactFailure;
 use super::{PostgresTables, bound, missing};
 use crate::address::Address;
+use crate::cell::get;
 use crate::fault;
-use crate::rows::get;
 use crate::server::{Bound, Lost, PgClient, typed};
 
 /// The result of sending a command's statements together with its COMMIT.

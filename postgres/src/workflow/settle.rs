@@ -9,8 +9,8 @@ use prosescope_workflow::{RowChange, SqlDialect, SqlValue, WorkflowTable};
 use super::discover::Postgres;
 use super::{PostgresTables, bound};
 use crate::address::Address;
+use crate::cell::get;
 use crate::fault;
-use crate::rows::get;
 use crate::server::{Lost, PgClient, text};
 
 /// A transaction whose COMMIT was not answered.

@@ -12,8 +12,8 @@ use prosescope_workflow::{
 };
 
 use super::{PostgresTables, bound, discover, send, settle, texts, unwritten};
+use crate::cell::get;
 use crate::fault;
-use crate::rows::get;
 use crate::server::LOCK_WAIT;
 use crate::server::{Lost, PgClient};
 use crate::settle::settled;

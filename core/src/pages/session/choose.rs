@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::list::Lists;
-use super::{FoundKind, Options, SurveyPlace, filter, survey};
+use super::{FoundKind, Options, SurveyPlace, filter, order, survey};
 use crate::model::run_id::RunId;
 use crate::model::source::Source;
 
@@ -155,7 +155,7 @@ fn latest(
                 .zip(&times)
                 .filter(|(_, time)| Some(*time) == last)
                 .map(|(found, _)| found)
-                .min_by_key(|found| (filter::tie(source.as_ref(), &found.place), &found.place))
+                .min_by_key(|found| (order::tie(source.as_ref(), &found.place), &found.place))
         }
     };
     newest

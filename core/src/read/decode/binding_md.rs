@@ -19,7 +19,7 @@ use super::text::{is_nothing, unescape};
 use crate::model::issue::Issue;
 use crate::model::time::Stamp;
 use crate::model::{BindingKind, Text};
-use crate::read::decode::head::unbold;
+use crate::read::decode::preamble::unbold;
 use crate::read::decode::sealed::is_sealed_bytes;
 
 /// Number of bytes read first of a file. If the header does not end within these bytes, more are read.

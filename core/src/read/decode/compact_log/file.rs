@@ -7,7 +7,7 @@ use crate::model::issue::Issue;
 use crate::model::time::Stamp;
 use crate::model::{CompactLog, LogEvent, LogLine, RunStatus};
 use crate::read::decode::state_md::lines::{Lines, fence, heading};
-use crate::read::decode::{head, sealed};
+use crate::read::decode::{preamble, sealed};
 
 /// Maximum number of parsed lines; the rest of a longer file is only shown as text.
 const MOST_LINES: usize = 200_000;
@@ -17,7 +17,7 @@ const HEADER_LINES: u32 = 40;
 /// Whether a text is a compact log, judged by its first line or by the lines after an envelope.
 pub fn looks_like(text: &str) -> bool {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let text = head::front_matter(text).map_or(text, |(_, rest)| rest);
+    let text = preamble::front_matter(text).map_or(text, |(_, rest)| rest);
     let (sealed, body) = body(text);
     let mut lines = body.lines().map(str::trim).filter(|line| !line.is_empty());
     let Some(first) = lines.next() else {
@@ -52,7 +52,7 @@ pub(crate) fn has_events(text: &str) -> bool {
 /// Parses a compact log. Never fails: each defect becomes an issue with a line, but not yet with a file.
 pub fn parse(text: &str) -> (CompactLog, Vec<Issue>) {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let matter = head::front_matter(text);
+    let matter = preamble::front_matter(text);
     let (sealed, body) = body(matter.map_or(text, |(_, rest)| rest));
     let skipped = text.len().saturating_sub(body.len());
     let before = text.get(..skipped).unwrap_or_default();
@@ -68,7 +68,7 @@ pub fn parse(text: &str) -> (CompactLog, Vec<Issue>) {
         cut: false,
     };
     for line in matter.map_or("", |(head, _)| head).lines() {
-        if let Some(pair) = head::pair(line) {
+        if let Some(pair) = preamble::pair(line) {
             reader.pair(&pair, true);
         }
     }
@@ -176,13 +176,13 @@ impl LogReader {
             }
             // `# Program: p.prose` is a header field. Other headings of level 1 are titles without data, and deeper
             // headings belong to the log's body.
-            let pair = head::pair(title);
+            let pair = preamble::pair(title);
             return pair.map_or(level == 1, |pair| self.pair(&pair, false));
         }
         if line::read(text).is_event() {
             return false;
         }
-        head::pair(text).is_some_and(|pair| self.pair(&pair, pair.marked))
+        preamble::pair(text).is_some_and(|pair| self.pair(&pair, pair.marked))
     }
 
     /// Reads the program and the run's id from a title such as `# vm.log — layoffs run 20260104-101500-abc123`. `rest`
@@ -200,7 +200,7 @@ impl LogReader {
     /// known.
     fn named(&mut self, text: &str) {
         let is_top = self.log.lines.len() < HEADER_LINES as usize;
-        let pair = head::pair(text).filter(|pair| is_top && pair.marked);
+        let pair = preamble::pair(text).filter(|pair| is_top && pair.marked);
         if let Some(pair) = pair.filter(|pair| matches!(pair.key, "system" | "program")) {
             self.log.head.take("program", pair.value);
         }
@@ -208,7 +208,7 @@ impl LogReader {
 
     /// Reads a key of the header; returns `false` for an unknown key. With `keep`, an unknown key is kept as a fact
     /// of the run.
-    fn pair(&mut self, pair: &head::Pair<'_>, keep: bool) -> bool {
+    fn pair(&mut self, pair: &preamble::Pair<'_>, keep: bool) -> bool {
         // A comment may follow the value: `root: x  # always present`.
         let value = pair.value.split(" #").next().unwrap_or_default();
         let head = &mut self.log.head;
@@ -291,7 +291,7 @@ impl LogReader {
     fn status_in_last_line(&mut self) {
         let last = self.log.lines.last();
         let pair = last.filter(|line| line.event == LogEvent::Note);
-        let pair = pair.and_then(|line| head::pair(&line.raw));
+        let pair = pair.and_then(|line| preamble::pair(&line.raw));
         if let Some(pair) = pair.filter(|pair| pair.key.eq_ignore_ascii_case("outcome")) {
             self.log.head.take(pair.key, pair.value);
         }

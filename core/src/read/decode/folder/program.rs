@@ -4,7 +4,7 @@ use super::tree::RunTree;
 use crate::model::Program;
 use crate::model::issue::Issue;
 use crate::program::{self, MOST_BYTES, Statement, StatementKind};
-use crate::read::decode::head;
+use crate::read::decode::preamble;
 use crate::read::decode::room::bytes_of_program;
 use crate::read::decode::sealed::is_sealed;
 
@@ -87,10 +87,10 @@ pub(super) fn read(tree: &mut RunTree<'_>, named: Option<&str>) -> Program {
 /// envelope that may contain a program.
 fn is_program(text: &str) -> bool {
     let is_code = |statement: &Statement| statement.kind != StatementKind::Other;
-    let mut head = head::front_matter(text)
+    let mut head = preamble::front_matter(text)
         .map_or("", |(head, _)| head)
         .lines();
-    let kind = head.find_map(|line| head::pair(line).filter(|pair| pair.key == "kind"));
+    let kind = head.find_map(|line| preamble::pair(line).filter(|pair| pair.key == "kind"));
     let named = kind.is_some_and(|pair| matches!(pair.value, "program" | "system"));
     named || is_sealed(text) || program::scan(text).statements.iter().any(is_code)
 }

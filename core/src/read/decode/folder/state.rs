@@ -10,7 +10,7 @@ use crate::model::source::FileEntry;
 use crate::model::{CompactLog, FolderForm, Form, RecordedStatus, Run, RunHead};
 use crate::read::decode::sealed::is_sealed;
 use crate::read::decode::state_md::{self, lines};
-use crate::read::decode::{compact_log, head, receipts};
+use crate::read::decode::{compact_log, preamble, receipts};
 
 /// Maximum bytes read of `run.json`.
 const RECORD_MOST: usize = 1 << 20;
@@ -194,7 +194,7 @@ fn run_state(run: &mut Run, text: &str) {
             head.take("run", title.trim_start_matches([' ', '-', '–', '—', ':']));
         } else if line.starts_with("## ") {
             break;
-        } else if let Some(pair) = head::pair(line) {
+        } else if let Some(pair) = preamble::pair(line) {
             head.take(pair.key, pair.value);
         }
     }

@@ -7,7 +7,7 @@ use crate::model::issue::Issue;
 use crate::model::text::short;
 use crate::model::time::Stamp;
 use crate::model::{RunStatus, Text, words};
-use crate::read::decode::head::unbold;
+use crate::read::decode::preamble::unbold;
 use crate::read::decode::text::{is_nothing, unescape};
 
 /// Maximum bytes of a key; a colon after more text belongs to a sentence.

@@ -30,7 +30,7 @@ mod tests;
 
 use crate::model::issue::Issue;
 use crate::model::{FolderForm, StateFile};
-use crate::read::decode::{compact_log, head};
+use crate::read::decode::{compact_log, preamble};
 
 /// Maximum number of trace lines kept; the rest of a longer file is only shown as text.
 pub const MOST_LINES: usize = 100_000;
@@ -51,7 +51,7 @@ pub fn parse(text: &str) -> (StateFile, Vec<Issue>) {
 /// exists.
 pub fn form(text: &str) -> FolderForm {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let body = head::front_matter(text).map_or(text, |(_, rest)| rest);
+    let body = preamble::front_matter(text).map_or(text, |(_, rest)| rest);
     let Some(first) = body.lines().map(str::trim).find(|line| !line.is_empty()) else {
         return FolderForm::Foreign;
     };

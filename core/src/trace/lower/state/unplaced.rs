@@ -4,7 +4,7 @@ use super::Lowering;
 use super::sections::{UnplacedSections, is_ahead, status_of};
 use crate::model::Text;
 use crate::model::words::leading_status;
-use crate::read::decode::head;
+use crate::read::decode::preamble;
 use crate::read::decode::state_md::read::ACTIVE;
 use crate::trace::emit::word;
 use crate::trace::story::Happening;
@@ -98,7 +98,7 @@ impl Lowering<'_, '_, '_> {
             let Some(name) = heading.strip_prefix(ACTIVE) else {
                 continue;
             };
-            let pairs: Vec<_> = text.lines().filter_map(head::pair).collect();
+            let pairs: Vec<_> = text.lines().filter_map(preamble::pair).collect();
             let status = pairs.iter().find_map(|pair| leading_status(pair.value));
             let Some(status) = status
                 .map(|status| word(&status))
