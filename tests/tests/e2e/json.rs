@@ -57,7 +57,7 @@ const HEADS: &str = "
 ## Heads
 
 `head` is the last sealed row of a run's audit log, and has one shape everywhere (`gate create`, `approve`, `reject`,
-`gates expire`, `audit`, `audit verify`): a [Head](TYPE#head), or `null` where no row is sealed or the log is of several runs.
+`gates expire`, `audit`, `audit verify`): an [AuditHead](TYPE#audithead), or `null` where no row is sealed or the log is of several runs.
 `audit verify --expect-head` takes `COUNT:HASH`.
 ";
 

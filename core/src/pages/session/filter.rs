@@ -165,6 +165,7 @@ fn last_sign(run: &RunSummary) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pages::session::ListOrder;
     use crate::read::sqlite::MemorySource;
 
     fn run(id: &str, status: &str, program: &str, took: Option<i64>, gates: u32) -> RunSummary {
