@@ -106,9 +106,10 @@ fn content(mut from: impl Read, what: &str) -> Result<(ValueBytes, Option<File>)
                 error.valid_up_to()
             }
         };
-        let rest = match is_text {
-            true => part.split_off(begun),
-            false => Vec::new(),
+        let rest = if is_text {
+            part.split_off(begun)
+        } else {
+            Vec::new()
         };
         file.write_all(&part).map_err(aside)?;
         len += part.len() as u64;

@@ -90,9 +90,10 @@ fn main() -> ExitCode {
             match args.iter().any(|arg| arg == "--json") {
                 true => out::say_json(&usage::error(&error)),
                 false => {
-                    let width = match std::io::stderr().is_terminal() {
-                        true => args::wrapped::columns(),
-                        false => usize::MAX,
+                    let width = if std::io::stderr().is_terminal() {
+                        args::wrapped::columns()
+                    } else {
+                        usize::MAX
                     };
                     let text = usage::wrapped(&error, width);
                     let _ = write!(anstream::stderr().lock(), "{text}");

@@ -75,9 +75,10 @@ impl Out {
     /// Formats the number of an execution for the beginning of an answer. A pipe gets the number alone, for scripts;
     /// a terminal shows "execution 1".
     pub(crate) fn execution(&self, id: i64) -> String {
-        match self.terminal {
-            true => format!("execution {id}"),
-            false => id.to_string(),
+        if self.terminal {
+            format!("execution {id}")
+        } else {
+            id.to_string()
         }
     }
 
@@ -109,9 +110,10 @@ impl Out {
         view: &T,
         text: impl FnOnce() -> String,
     ) -> Result<Exit, CliError> {
-        match self.json {
-            true => self.json(view)?,
-            false => self.text(&text())?,
+        if self.json {
+            self.json(view)?
+        } else {
+            self.text(&text())?
         }
         Ok(Exit::Done)
     }
@@ -179,9 +181,10 @@ fn written(mut stdout: impl Write, bytes: &[u8]) -> Result<(), CliError> {
 }
 
 fn open() -> io::Result<()> {
-    match streams::no_output() {
-        true => Err(io::Error::other("it is closed")),
-        false => Ok(()),
+    if streams::no_output() {
+        Err(io::Error::other("it is closed"))
+    } else {
+        Ok(())
     }
 }
 

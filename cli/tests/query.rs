@@ -104,9 +104,10 @@ two' AS f",
             let theirs = fields(&String::from_utf8_lossy(&theirs.stdout));
             let ours = fields(&done(&examples(), &[run, sql, "--csv"]));
             // For a result without rows, sqlite3 prints nothing, and prosescope prints the header.
-            match theirs.is_empty() {
-                true => assert_eq!(ours.len(), 1, "{run}: {sql}"),
-                false => assert_eq!(ours, theirs, "{run}: {sql}"),
+            if theirs.is_empty() {
+                assert_eq!(ours.len(), 1, "{run}: {sql}")
+            } else {
+                assert_eq!(ours, theirs, "{run}: {sql}")
             }
         }
     }

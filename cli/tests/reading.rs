@@ -171,9 +171,10 @@ fn an_empty_database_beside_a_run_in_files_is_ignored() {
             go("begin 1", "");
         }
         fs::write(project.path(".prose/runs/r/state.db"), "").expect("written");
-        let id = match begun {
-            true => "1".to_owned(),
-            false => go("begin 1", ""),
+        let id = if begun {
+            "1".to_owned()
+        } else {
+            go("begin 1", "")
         };
         go(&format!("put x --into {id} --not-done"), "found");
         go(&format!("end {id}"), "");
@@ -503,9 +504,10 @@ fn copy(from: &std::path::Path, to: &std::path::Path) {
     fs::create_dir_all(to).expect("made");
     for entry in fs::read_dir(from).expect("listed").flatten() {
         let (path, to) = (entry.path(), to.join(entry.file_name()));
-        match path.is_dir() {
-            true => copy(&path, &to),
-            false => drop(fs::copy(&path, &to).expect("copied")),
+        if path.is_dir() {
+            copy(&path, &to)
+        } else {
+            let _ = fs::copy(&path, &to).expect("copied");
         }
     }
 }

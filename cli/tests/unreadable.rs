@@ -270,9 +270,10 @@ fn what_cannot_be_understood_is_never_empty() {
 /// Replaces a file or folder by something of another kind.
 #[cfg(unix)]
 fn replace(part: &Path, by: &str) {
-    match part.is_dir() {
-        true => fs::remove_dir_all(part).expect("removed"),
-        false => fs::remove_file(part).expect("removed"),
+    if part.is_dir() {
+        fs::remove_dir_all(part).expect("removed")
+    } else {
+        fs::remove_file(part).expect("removed")
     }
     match by {
         "a folder" => fs::create_dir(part).expect("made"),

@@ -388,9 +388,10 @@ impl Folds {
 
     /// Folds or unfolds a node.
     pub fn set(&mut self, node: u32, folded: bool) {
-        let (into, from) = match folded {
-            true => (&mut self.folded, &mut self.unfolded),
-            false => (&mut self.unfolded, &mut self.folded),
+        let (into, from) = if folded {
+            (&mut self.folded, &mut self.unfolded)
+        } else {
+            (&mut self.unfolded, &mut self.folded)
         };
         into.insert(node);
         from.remove(&node);

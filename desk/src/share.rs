@@ -123,13 +123,12 @@ fn shared<T>(
     })?;
     let mut sessions = Vec::new();
     for place in places {
-        let session = match workflows.contains(place) {
-            true => None,
-            false => {
-                let dynamic: Rc<dyn Source> = source.clone();
-                // The run is read without limits, because recipients see everything in the shared copy.
-                Some(Session::open(dynamic, place, &Default::default())?)
-            }
+        let session = if workflows.contains(place) {
+            None
+        } else {
+            let dynamic: Rc<dyn Source> = source.clone();
+            // The run is read without limits, because recipients see everything in the shared copy.
+            Some(Session::open(dynamic, place, &Default::default())?)
         };
         sessions.push((place, session));
     }

@@ -61,10 +61,7 @@ impl Desk {
             Some(known) => known,
             None => {
                 let text = session.value(&of.of, bytes(of.most))?.text;
-                let text = match of.laid_out {
-                    true => laid_out(&text),
-                    false => text,
-                };
+                let text = if of.laid_out { laid_out(&text) } else { text };
                 OpenValue {
                     of: of.clone(),
                     reading,

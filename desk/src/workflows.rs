@@ -220,9 +220,10 @@ fn stretch<T>(all: &[T], from: u64, len: u32) -> &[T] {
 }
 
 fn trouble(place: &str, fault: Fault) -> Trouble {
-    let next = match fault.hint.is_empty() {
-        true => "Check that the file was copied whole, then open it again.".to_owned(),
-        false => fault.hint,
+    let next = if fault.hint.is_empty() {
+        "Check that the file was copied whole, then open it again.".to_owned()
+    } else {
+        fault.hint
     };
     SourceError::Database {
         path: place.to_owned(),

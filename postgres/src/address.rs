@@ -328,9 +328,10 @@ fn without_tls(text: &str) -> (String, Tls) {
         !tls.take(key, &percent_decode_str(value).decode_utf8_lossy())
     });
     let rest: Vec<&str> = pairs.collect();
-    let rest = match rest.is_empty() {
-        true => front.to_owned(),
-        false => format!("{front}?{}", rest.join("&")),
+    let rest = if rest.is_empty() {
+        front.to_owned()
+    } else {
+        format!("{front}?{}", rest.join("&"))
     };
     (rest, tls)
 }

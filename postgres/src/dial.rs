@@ -171,9 +171,10 @@ async fn one(
             _ => false,
         });
         if is_read_only == (wanted == TargetSessionAttrs::ReadWrite) {
-            let what = match is_read_only {
-                true => "database does not allow writes",
-                false => "database is not read only",
+            let what = if is_read_only {
+                "database does not allow writes"
+            } else {
+                "database is not read only"
             };
             return Err(DialError::Unreached(what.to_owned()));
         }

@@ -60,9 +60,12 @@ pub fn all_runs(address: &Address) -> Result<Vec<String>, Fault> {
 
 fn ids(address: &Address, table: &str, sql: &str) -> Result<Vec<String>, Fault> {
     let server = PgClient::connect(address)?;
-    let found = has(&server, table).and_then(|there| match there {
-        true => server.ask(sql, &[]),
-        false => Ok(Vec::new()),
+    let found = has(&server, table).and_then(|there| {
+        if there {
+            server.ask(sql, &[])
+        } else {
+            Ok(Vec::new())
+        }
     });
     let ids = found.and_then(|rows| {
         Ok(rows

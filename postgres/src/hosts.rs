@@ -86,9 +86,10 @@ fn kept(config: &Config, trust: &Trust, env: &dyn Fn(&str) -> Option<String>) ->
 /// folder.
 #[cfg(unix)]
 fn of_socket(path: &Path) -> String {
-    match SOCKETS.iter().any(|usual| path == Path::new(usual)) {
-        true => "localhost".to_owned(),
-        false => path.display().to_string(),
+    if SOCKETS.iter().any(|usual| path == Path::new(usual)) {
+        "localhost".to_owned()
+    } else {
+        path.display().to_string()
     }
 }
 

@@ -365,12 +365,9 @@ impl Database for PostgresRun {
             };
             let is_bytes = matches!(kind, ColumnReading::Bytes | ColumnReading::Kept);
             // A character has at least one byte, so the first n bytes are within the first n characters.
-            let part = match is_bytes {
-                true => format!("substring({value} FROM $3::integer FOR $4::integer)"),
-                false => format!(
-                    "substring(convert_to(left({value}, $5::integer), 'UTF8') FROM $3::integer FOR $4::integer)"
-                ),
-            };
+            let part = if is_bytes { format!("substring({value} FROM $3::integer FOR $4::integer)") } else { format!(
+                "substring(convert_to(left({value}, $5::integer), 'UTF8') FROM $3::integer FOR $4::integer)"
+            ) };
             let sql = format!(
                 "SELECT octet_length({value})::bigint, {part} FROM {} WHERE t.\"*at*\" = $2 AND $5 IS NOT NULL LIMIT 1",
                 shape.rows(&self.of)

@@ -23,9 +23,10 @@ pub(crate) const OLDEST: i64 = 150_000;
 /// # Errors
 /// A refusal if something is on the tables that may not be there; the server's fault.
 pub(crate) fn complete(server: &PgClient) -> Result<(), WriteError> {
-    match look(server, "SELECT", &[])?.0 {
-        true => Ok(()),
-        false => make(server),
+    if look(server, "SELECT", &[])?.0 {
+        Ok(())
+    } else {
+        make(server)
     }
 }
 
@@ -177,9 +178,10 @@ fn if_there(
     const FREE: &str =
         "INSERT INTO openprose.run (id) VALUES ($1) ON CONFLICT (id) DO NOTHING RETURNING id";
     server.batch(&format!("{BEGIN}; {}", server.lock_timeout(LOCK_WAIT)))?;
-    let found = match server.rows(FREE, &[text(run)])?.is_empty() {
-        true => Some(server.rows(question, bound)?),
-        false => None,
+    let found = if server.rows(FREE, &[text(run)])?.is_empty() {
+        Some(server.rows(question, bound)?)
+    } else {
+        None
     };
     server.batch("ROLLBACK")?;
     Ok(found)

@@ -307,9 +307,10 @@ impl PgClient {
         if gone.load(Ordering::Relaxed) {
             return None;
         }
-        let (silence, slow) = match doubted.load(Ordering::Relaxed) {
-            true => (AGAIN, AGAIN),
-            false => (silence, slow),
+        let (silence, slow) = if doubted.load(Ordering::Relaxed) {
+            (AGAIN, AGAIN)
+        } else {
+            (silence, slow)
         };
         meter.begin();
         let mut question = pin!(question);
@@ -347,9 +348,10 @@ impl PgClient {
             ..
         } = &*self.connection;
         silent.store(true, Ordering::Relaxed);
-        match doubted.swap(true, Ordering::Relaxed) {
-            true => gone.store(true, Ordering::Relaxed),
-            false => self.cancel(),
+        if doubted.swap(true, Ordering::Relaxed) {
+            gone.store(true, Ordering::Relaxed)
+        } else {
+            self.cancel()
         }
     }
 
@@ -539,9 +541,10 @@ pub(crate) enum Lost {
 impl Lost {
     /// Wraps the reason in [`Lost::AtCommit`], if the transaction may have been committed.
     pub(crate) fn at_commit(self) -> Lost {
-        match fault::leaves_open(&self) {
-            true => Lost::AtCommit(Box::new(self)),
-            false => self,
+        if fault::leaves_open(&self) {
+            Lost::AtCommit(Box::new(self))
+        } else {
+            self
         }
     }
 }

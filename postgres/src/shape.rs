@@ -378,9 +378,10 @@ impl ScannedTable {
             }
             None => {
                 let key: Vec<String> = self.found.key.iter().map(|column| quoted(column)).collect();
-                let order = match key.is_empty() {
-                    true => "ctid".to_owned(),
-                    false => key.join(", "),
+                let order = if key.is_empty() {
+                    "ctid".to_owned()
+                } else {
+                    key.join(", ")
                 };
                 format!(
                     "(SELECT row_number() OVER (ORDER BY {order}) AS \"*at*\", * FROM {table} WHERE {only}) AS t"

@@ -101,9 +101,10 @@ pub(crate) fn read(server: &PgClient, run: &str) -> Result<Session, Fault> {
 }
 
 fn unread(error: &OpenError) -> Fault {
-    let kind = match error.is_failed() {
-        true => FaultKind::Io,
-        false => FaultKind::Damaged,
+    let kind = if error.is_failed() {
+        FaultKind::Io
+    } else {
+        FaultKind::Damaged
     };
     Fault::new(kind, format!("nothing was recorded: {error}")).hint(error.next())
 }

@@ -217,9 +217,12 @@ impl PostgresSource {
         list: impl FnOnce(&PgClient) -> Result<Vec<FileEntry>, Lost>,
     ) -> Result<PostgresSource, Fault> {
         let server = PgClient::connect(address)?;
-        let listed = list(&server).or_else(|lost| match fault::is_no_table(&lost) {
-            true => Ok(Vec::new()),
-            false => Err(lost),
+        let listed = list(&server).or_else(|lost| {
+            if fault::is_no_table(&lost) {
+                Ok(Vec::new())
+            } else {
+                Err(lost)
+            }
         });
         let mut files = listed.map_err(|lost| fault::unread_fault(address, &lost))?;
         server.release();

@@ -224,20 +224,22 @@ impl PostgresStore {
         work: Work<'_>,
     ) -> Result<Option<Unanswered>, RecordFailure> {
         let failed = |lost: Lost| failed(&self.address, &lost);
-        let token = self
-            .lock(server)
-            .map_err(|lost| match foreign::is_of_guard(&lost) {
-                true => RecordFailure::Finally(foreign::refusal(server)),
-                false => failed(lost),
-            })?;
+        let token = self.lock(server).map_err(|lost| {
+            if foreign::is_of_guard(&lost) {
+                RecordFailure::Finally(foreign::refusal(server))
+            } else {
+                failed(lost)
+            }
+        })?;
         let session = match self.run() {
             "" => None,
-            run => Some(
-                shelf::read(server, run).map_err(|fault| match server.is_closed() {
-                    true => RecordFailure::Passing(fault),
-                    false => RecordFailure::Finally(fault.into()),
-                })?,
-            ),
+            run => Some(shelf::read(server, run).map_err(|fault| {
+                if server.is_closed() {
+                    RecordFailure::Passing(fault)
+                } else {
+                    RecordFailure::Finally(fault.into())
+                }
+            })?),
         };
         let shelf = PostgresShelf {
             server,
@@ -323,9 +325,12 @@ impl PostgresStore {
         let listing = session.and_then(|session| session.listing());
         let trace = session.map(|session| session.trace());
         let facts = Facts::of(shelf, Style::InPlace, Cow::Borrowed(run), listing, trace);
-        let facts = facts.map_err(|fault| match shelf.server.is_closed() {
-            true => RecordFailure::Passing(fault),
-            false => RecordFailure::Finally(fault.into()),
+        let facts = facts.map_err(|fault| {
+            if shelf.server.is_closed() {
+                RecordFailure::Passing(fault)
+            } else {
+                RecordFailure::Finally(fault.into())
+            }
         })?;
         for _ in 0..TRIES {
             let changes = work(&facts).map_err(|error| match shelf.lost.take() {

@@ -155,9 +155,12 @@ impl ServerCertVerifier for Verifier {
                 now,
                 algorithms,
             )
-            .or_else(|refused| match signers.is_named(certificate, &refused) {
-                true => Ok(()),
-                false => Err(refused),
+            .or_else(|refused| {
+                if signers.is_named(certificate, &refused) {
+                    Ok(())
+                } else {
+                    Err(refused)
+                }
             })?;
             if self.host {
                 verify_server_name(&parsed, host)?;

@@ -358,9 +358,10 @@ pub(crate) fn insert_many<'a>(
         }
     });
     let joined = joined.collect::<Vec<_>>().join(" AND ");
-    let (run_id, one) = match row.lacks_run() {
-        true => ("run_id, ", "$1, "),
-        false => ("", ""),
+    let (run_id, one) = if row.lacks_run() {
+        ("run_id, ", "$1, ")
+    } else {
+        ("", "")
     };
     let (table, names, values) = (row.table, names.join(", "), values.join(", "));
     let (places, same) = (places.join(", "), same.join(", "));

@@ -53,8 +53,9 @@ pub(crate) fn compile(pattern: &str, steps: usize) -> Result<Regex, RejectedPatt
 
 /// Returns the pattern unless it matches the empty text.
 pub(crate) fn unless_empty(pattern: Regex) -> Result<Regex, RejectedPattern> {
-    match pattern.is_match("") {
-        true => Err(RejectedPattern::Empty),
-        false => Ok(pattern),
+    if pattern.is_match("") {
+        Err(RejectedPattern::Empty)
+    } else {
+        Ok(pattern)
     }
 }

@@ -104,9 +104,10 @@ impl Rule {
         let any = any.collect::<Vec<_>>().join("|");
         Ok(CompiledRule {
             pattern: pattern::compile(&format!("^(?:{pattern})"), pattern::OF_RULE)?,
-            except: match self.except.is_empty() {
-                true => None,
-                false => Some(pattern::compile(&any, pattern::OF_RULE)?),
+            except: if self.except.is_empty() {
+                None
+            } else {
+                Some(pattern::compile(&any, pattern::OF_RULE)?)
             },
         })
     }

@@ -85,12 +85,13 @@ impl<S: Send + Sync> FromRequestParts<S> for Id {
         let axum::extract::Path(id) =
             path.map_err(|rejection| Problem::bad(rejection.body_text()))?;
         let is_id = id.len() <= 64 && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
-        match is_id {
-            true => Ok(Id(id)),
-            false => Err(Problem::new(
+        if is_id {
+            Ok(Id(id))
+        } else {
+            Err(Problem::new(
                 StatusCode::NOT_FOUND,
                 "the path contains no valid id",
-            )),
+            ))
         }
     }
 }
@@ -284,9 +285,10 @@ impl<'de> Deserialize<'de> for EventsBody {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<EventsBody, D::Error> {
         // serde's derived code for untagged enums buffers the value and loses the digits of long numbers.
         let raw = <&RawValue>::deserialize(from)?;
-        let read = match raw.get().starts_with('[') {
-            true => serde_json::from_str(raw.get()).map(EventsBody::Many),
-            false => serde_json::from_str(raw.get()).map(EventsBody::One),
+        let read = if raw.get().starts_with('[') {
+            serde_json::from_str(raw.get()).map(EventsBody::Many)
+        } else {
+            serde_json::from_str(raw.get()).map(EventsBody::One)
         };
         read.map_err(serde::de::Error::custom)
     }

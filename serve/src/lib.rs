@@ -69,9 +69,10 @@ pub fn asked_to_stop() -> impl Future<Output = ()> {
         let mut signals: Vec<_> = kinds.into_iter().flat_map(signal).collect();
         std::future::poll_fn(move |cx| {
             let mut came = signals.iter_mut().map(|signal| signal.poll_recv(cx));
-            match came.any(|came| matches!(came, Poll::Ready(Some(())))) {
-                true => Poll::Ready(()),
-                false => Poll::Pending,
+            if came.any(|came| matches!(came, Poll::Ready(Some(())))) {
+                Poll::Ready(())
+            } else {
+                Poll::Pending
             }
         })
     }

@@ -175,9 +175,10 @@ impl<R: ReaderAt> Archive<R> {
             why: error.to_string(),
         };
         let packed = self.zip.get_entry(entry.way).map_err(|e| wrong(&e))?;
-        let mut checked = packed.verifying_reader(match entry.deflated {
-            true => EntryBytes::Deflated(DeflateDecoder::new(packed.reader())),
-            false => EntryBytes::Stored(packed.reader()),
+        let mut checked = packed.verifying_reader(if entry.deflated {
+            EntryBytes::Deflated(DeflateDecoder::new(packed.reader()))
+        } else {
+            EntryBytes::Stored(packed.reader())
         });
         let mut piece = vec![0; PIECE];
         let mut left = entry.len;

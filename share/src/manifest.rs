@@ -116,9 +116,10 @@ impl Manifest {
         if more > 0 {
             wrong.push(format!("{more} more differ"));
         }
-        match wrong.is_empty() {
-            true => ManifestCheck::Unchanged(Box::new(self)),
-            false => ManifestCheck::Changed(wrong),
+        if wrong.is_empty() {
+            ManifestCheck::Unchanged(Box::new(self))
+        } else {
+            ManifestCheck::Changed(wrong)
         }
     }
 }

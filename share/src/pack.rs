@@ -289,9 +289,10 @@ fn add<W: Write>(
         .new_file(path)
         .compression_method(CompressionMethod::DEFLATE)
         .unix_permissions(0o644);
-    let level = match deflated {
-        true => Compression::default(),
-        false => Compression::none(),
+    let level = if deflated {
+        Compression::default()
+    } else {
+        Compression::none()
     };
     let (mut entry, config) = file.start().map_err(wrong)?;
     let mut writer = config.wrap(DeflateEncoder::new(&mut entry, level));

@@ -134,9 +134,10 @@ fn begin<R: ReaderAt>(page: &R) -> Result<Option<u64>, PageError> {
             return Ok(Some(at + (found + RUN.len()) as u64));
         }
         if read.len() < PIECE {
-            return match is_ours {
-                true => Err(PageError::Damaged("the page ends before it")),
-                false => Ok(None),
+            return if is_ours {
+                Err(PageError::Damaged("the page ends before it"))
+            } else {
+                Ok(None)
             };
         }
         at += (PIECE - RUN.len()) as u64;

@@ -101,15 +101,16 @@ impl<'a> Sharing<'a> {
             }
         };
         let (report, out) = self.pack_once(made, out)?;
-        Ok(match self.redactor.is_raw() {
-            true => (
+        Ok(if self.redactor.is_raw() {
+            (
                 RunShared {
                     parts: report.parts,
                     ..looked
                 },
                 out,
-            ),
-            false => (report, out),
+            )
+        } else {
+            (report, out)
         })
     }
 
@@ -147,9 +148,10 @@ impl<'a> Sharing<'a> {
         archive: &Archive<R>,
         copy: &dyn Source,
     ) -> Result<(), ShareError> {
-        match self.redactor.is_raw() {
-            true => Ok(()),
-            false => remains(archive, copy, &self.redactor),
+        if self.redactor.is_raw() {
+            Ok(())
+        } else {
+            remains(archive, copy, &self.redactor)
         }
     }
 
@@ -222,9 +224,12 @@ impl<'a> Sharing<'a> {
             None => run.database.clone().unwrap_or_default(),
         });
         let redactor = &mut self.redactor;
-        let masked = ids.map(|id| match redactor.is_raw() {
-            true => id,
-            false => redactor.masked(&id),
+        let masked = ids.map(|id| {
+            if redactor.is_raw() {
+                id
+            } else {
+                redactor.masked(&id)
+            }
         });
         masked.collect()
     }

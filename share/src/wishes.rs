@@ -66,9 +66,10 @@ impl Wishes {
         rules: Rules,
         known: impl IntoIterator<Item = LocalSecret>,
     ) -> Result<Redactor, (String, RejectedPattern)> {
-        let mut table = match self.personal {
-            true => rules.without(RuleKind::Personal),
-            false => rules,
+        let mut table = if self.personal {
+            rules.without(RuleKind::Personal)
+        } else {
+            rules
         };
         for name in &self.keep {
             if !table.without_rule(name) {
@@ -94,9 +95,10 @@ impl Wishes {
             return Ok(Redactor::raw(table));
         }
         let mut without = self.without.clone();
-        match self.history {
-            true => without.remove(&SharedContent::History),
-            false => without.insert(SharedContent::History),
+        if self.history {
+            without.remove(&SharedContent::History)
+        } else {
+            without.insert(SharedContent::History)
         };
         let what = ShareWhat {
             without,

@@ -39,9 +39,10 @@ impl Dir {
             Some((start, below)) if plain_parts(below).is_some() => (start, below),
             _ => (path, Path::new("")),
         };
-        let start = match start.as_os_str().is_empty() {
-            true => Path::new("."),
-            false => start,
+        let start = if start.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            start
         };
         let held = cap_std::fs::Dir::open_ambient_dir(start, ambient_authority())?;
         let mut dir = Dir {

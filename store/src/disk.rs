@@ -429,9 +429,10 @@ impl Source for Disk {
         }
         let born = looked.and_then(|meta| meta.created());
         let at = born.or_else(|_| {
-            let program = match path.is_dir() {
-                true => path.join("program.prose"),
-                false => path,
+            let program = if path.is_dir() {
+                path.join("program.prose")
+            } else {
+                path
             };
             fs::symlink_metadata(program)?.modified()
         });

@@ -41,9 +41,10 @@ impl WorkflowReader {
             return Ok(reader);
         }
         let opened = crate::database::open(path).map_err(|error| {
-            let kind = match error.is_failed() {
-                true => FaultKind::Io,
-                false => FaultKind::Damaged,
+            let kind = if error.is_failed() {
+                FaultKind::Io
+            } else {
+                FaultKind::Damaged
             };
             unread(kind, error.to_string(), error.next())
         })?;

@@ -46,9 +46,10 @@ impl Scene {
     fn new(swapped: &str, fill: impl FnOnce(&Path)) -> Scene {
         // The test uses a file system in memory if there is one, because a disk is the slow part of a round.
         let memory = Path::new("/dev/shm");
-        let aside = match memory.is_dir() {
-            true => tempfile::tempdir_in(memory),
-            false => tempfile::tempdir(),
+        let aside = if memory.is_dir() {
+            tempfile::tempdir_in(memory)
+        } else {
+            tempfile::tempdir()
         };
         let aside = aside.unwrap();
         let outside = aside.path().join("outside");
@@ -137,9 +138,10 @@ fn bytes(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let all = walkdir(dir);
     all.into_iter()
         .map(|path| {
-            let bytes = match path.is_file() {
-                true => fs::read(&path).unwrap(),
-                false => Vec::new(),
+            let bytes = if path.is_file() {
+                fs::read(&path).unwrap()
+            } else {
+                Vec::new()
             };
             (path, bytes)
         })
@@ -268,9 +270,10 @@ fn cleaning_removes_nothing_behind_a_link() {
                 symlink(&scene.outside, &scene.link).unwrap();
             }
             for left in fs::read_dir(&runs).unwrap().flatten() {
-                match left.file_type().unwrap().is_dir() {
-                    true => fs::remove_dir_all(left.path()).unwrap(),
-                    false => fs::remove_file(left.path()).unwrap(),
+                if left.file_type().unwrap().is_dir() {
+                    fs::remove_dir_all(left.path()).unwrap()
+                } else {
+                    fs::remove_file(left.path()).unwrap()
                 }
             }
         }

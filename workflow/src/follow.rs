@@ -86,9 +86,10 @@ impl Horizon {
         if let Some(UnknownOrder { why, next }) = barrier.unknown.take() {
             return Err(Fault::new(prosescope_core::record::FaultKind::Damaged, why).hint(next));
         }
-        match barrier.waits.is_empty() {
-            true => self.settled = barrier.until,
-            false => self.ahead = Some(barrier),
+        if barrier.waits.is_empty() {
+            self.settled = barrier.until
+        } else {
+            self.ahead = Some(barrier)
         }
         Ok(self.settled)
     }

@@ -125,9 +125,10 @@ pub fn allowed_by_run(action: Action, status: TurnStatus) -> ActionEffect {
         TurnStatus::Failed => 3,
         TurnStatus::Cancelled => 4,
     };
-    match BY_RUN.iter().any(|(known, _)| *known == action) {
-        true => cell(BY_RUN, action, at),
-        false => ActionEffect::Yes,
+    if BY_RUN.iter().any(|(known, _)| *known == action) {
+        cell(BY_RUN, action, at)
+    } else {
+        ActionEffect::Yes
     }
 }
 

@@ -247,9 +247,10 @@ fn asks(workflow: &Workflow, runs: &[Turn]) -> Vec<Asking> {
         .known_status()
         .is_some_and(|status| allowed_by_workflow(Action::Input, status) == ActionEffect::Yes);
     let asking = |turn: &Turn| {
-        let run = match several {
-            true => format!("{} ", shell::option("--run", &turn.id)),
-            false => String::new(),
+        let run = if several {
+            format!("{} ", shell::option("--run", &turn.id))
+        } else {
+            String::new()
         };
         let options = format!("{run}--text …");
         let command = shell::command("workflow input", &[&workflow.id], &options);
@@ -430,9 +431,12 @@ pub(super) fn plain(text: &str) -> RecordedText {
 }
 
 fn cut_all(extra: Extra) -> Extra {
-    let cut = |text: String| match text.len() > MOST {
-        true => plain(&text).text,
-        false => text,
+    let cut = |text: String| {
+        if text.len() > MOST {
+            plain(&text).text
+        } else {
+            text
+        }
     };
     let cell = |(name, value): (String, Option<String>)| (name, value.map(cut));
     extra.into_iter().map(cell).collect()

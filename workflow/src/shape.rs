@@ -309,9 +309,10 @@ fn conditions(
             }
         });
     }
-    Some(match all.is_empty() {
-        true => String::new(),
-        false => format!(" WHERE {}", all.join(" AND ")),
+    Some(if all.is_empty() {
+        String::new()
+    } else {
+        format!(" WHERE {}", all.join(" AND "))
     })
 }
 

@@ -57,9 +57,10 @@ pub fn package(root: &Path, profile: &str) -> Result<PathBuf> {
 }
 
 fn quick(profile: &str) -> &'static [&'static str] {
-    match profile == QUICK_WASM {
-        true => &["--quick"],
-        false => &[],
+    if profile == QUICK_WASM {
+        &["--quick"]
+    } else {
+        &[]
     }
 }
 

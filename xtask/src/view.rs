@@ -36,9 +36,10 @@ pub(crate) struct ViewerArgs {
 /// the list of runs.
 pub(crate) fn run_view(root: &Path, args: &ViewerArgs) -> Result<()> {
     let selection = selection(&args.view);
-    let opened = match args.view.is_empty() {
-        true => vec![root.join(EXAMPLES).into_os_string()],
-        false => args.view.clone(),
+    let opened = if args.view.is_empty() {
+        vec![root.join(EXAMPLES).into_os_string()]
+    } else {
+        args.view.clone()
     };
     if let Err(missing) = setup::wasm() {
         let mut list = Command::new(build(root, selection, None, &[])?);
@@ -73,9 +74,10 @@ pub(crate) fn run_view(root: &Path, args: &ViewerArgs) -> Result<()> {
 /// Returns the packages and features to build for the arguments of `view`. Runs in PostgreSQL need all features.
 fn selection(view: &[OsString]) -> &'static [&'static str] {
     let on_server = |arg: &OsString| arg.to_string_lossy().starts_with("postgres:");
-    match view.iter().any(on_server) {
-        true => NATIVE,
-        false => SMALL,
+    if view.iter().any(on_server) {
+        NATIVE
+    } else {
+        SMALL
     }
 }
 
@@ -105,9 +107,10 @@ fn build(
     viewer: Option<&Path>,
     flags: &[&str],
 ) -> Result<PathBuf> {
-    let mut command = match selection == SMALL {
-        true => first(root),
-        false => cargo(root),
+    let mut command = if selection == SMALL {
+        first(root)
+    } else {
+        cargo(root)
     };
     command
         .arg("build")

@@ -88,9 +88,12 @@ fn complete(command: clap::Command, width: usize) -> clap::Command {
 /// mention the expected number.
 fn with_negative_numbers(command: clap::Command) -> clap::Command {
     command
-        .mut_args(|arg| match arg.get_action().takes_values() {
-            true => arg.allow_negative_numbers(true),
-            false => arg,
+        .mut_args(|arg| {
+            if arg.get_action().takes_values() {
+                arg.allow_negative_numbers(true)
+            } else {
+                arg
+            }
         })
         .mut_subcommands(with_negative_numbers)
 }
@@ -447,9 +450,10 @@ impl CheckArgs {
     /// Returns the runs to check. Not used with `--all`.
     pub(crate) fn runs(&self) -> Result<Vec<String>, CliError> {
         let named = several(&self.runs, self.named.as_deref())?;
-        match named.is_empty() {
-            true => Ok(vec![unnamed()?]),
-            false => Ok(named),
+        if named.is_empty() {
+            Ok(vec![unnamed()?])
+        } else {
+            Ok(named)
         }
     }
 }

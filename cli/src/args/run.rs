@@ -13,11 +13,12 @@ pub(super) const SAME: &str = "The run, as an option in place of the argument";
 /// Rejects an empty name of a run. Such a name comes from an unset variable, and would match any run as a prefix of its
 /// id.
 pub(crate) fn run_name(text: &str) -> Result<String, String> {
-    match text.is_empty() {
-        true => Err(format!(
+    if text.is_empty() {
+        Err(format!(
             "the run's name is empty: expected an id, `latest` or a path. Next: set the variable that contains the name, or unset {RUN_ENV}"
-        )),
-        false => Ok(text.to_owned()),
+        ))
+    } else {
+        Ok(text.to_owned())
     }
 }
 

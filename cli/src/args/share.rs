@@ -155,9 +155,10 @@ impl ShareArgs {
     /// Returns the runs to share.
     pub(crate) fn runs(&self) -> Result<Vec<String>, CliError> {
         let runs = several(&self.runs, self.named.as_deref())?;
-        match runs.is_empty() {
-            true => Ok(vec![unnamed()?]),
-            false => Ok(runs),
+        if runs.is_empty() {
+            Ok(vec![unnamed()?])
+        } else {
+            Ok(runs)
         }
     }
 }

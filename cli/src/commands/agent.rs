@@ -122,9 +122,10 @@ impl AgentStorePlace {
                     .hint("set HOME")
                 })?;
                 let own = home.join(".prose");
-                let read_as = match locate::is_same(&own, &project) {
-                    true => AgentScope::Project,
-                    false => AgentScope::User,
+                let read_as = if locate::is_same(&own, &project) {
+                    AgentScope::Project
+                } else {
+                    AgentScope::User
                 };
                 (Some(own), read_as)
             }
@@ -133,15 +134,13 @@ impl AgentStorePlace {
         let home = agent.home(&read_as);
         // An agent stays in its store; a new agent is stored in the form of the run (errata A1).
         let database = home.map_or(target.database.is_some(), |home| home.database);
-        let inside = |dir: PathBuf| match database {
-            true => dir.join("agents.db"),
-            false => dir,
-        };
+        let inside = |dir: PathBuf| if database { dir.join("agents.db") } else { dir };
         if let Some(dir) = dir.as_ref().filter(|_| home.is_some_and(|home| home.twice)) {
             let (base, files) = (dir.join("agents.db"), dir.join("agents").join(&args.name));
-            let (used, other) = match database {
-                true => (base, files),
-                false => (files, base),
+            let (used, other) = if database {
+                (base, files)
+            } else {
+                (files, base)
             };
             let text = format!(
                 "agent {} has another memory in {}, and this run uses only the memory in {}. Next: merge the two memories into one",
@@ -260,9 +259,10 @@ fn get(args: &AgentArgs, out: &Out) -> Result<Exit, CliError> {
     }
     let mut failed = None;
     agent.memory_pieces(at, &mut |piece| {
-        let done = match out.terminal {
-            true => out.text(&escape(&String::from_utf8_lossy(piece), true)),
-            false => out.bytes(piece),
+        let done = if out.terminal {
+            out.text(&escape(&String::from_utf8_lossy(piece), true))
+        } else {
+            out.bytes(piece)
         };
         failed = done.err();
         failed.is_none()
@@ -293,9 +293,10 @@ fn segment(args: &AgentArgs, number: Option<i64>, out: &Out) -> Result<Exit, Cli
             .flatten()
             .collect();
         let text = texts.join("\n\n");
-        match out.terminal {
-            true => out.text(&escape(&text, true))?,
-            false => out.bytes(text.as_bytes())?,
+        if out.terminal {
+            out.text(&escape(&text, true))?
+        } else {
+            out.bytes(text.as_bytes())?
         }
         return Ok(Exit::Done);
     }

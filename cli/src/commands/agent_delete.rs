@@ -11,9 +11,10 @@ use crate::out::{self, Out};
 use crate::{locate, print, record};
 
 pub(super) fn run(args: &DeleteAgentArgs, out: &Out) -> Result<Exit, CliError> {
-    match args.postgres {
-        true => on_server(args, out),
-        false => in_files(args, out),
+    if args.postgres {
+        on_server(args, out)
+    } else {
+        in_files(args, out)
     }
 }
 
@@ -55,9 +56,10 @@ fn on_server(args: &DeleteAgentArgs, out: &Out) -> Result<Exit, CliError> {
         crate::postgres::delete_agent(&address, &keeper, &args.name)?;
         out::recorded();
     }
-    let whose = match kept.everybodys {
-        true => ", shared by all projects of the database",
-        false => "",
+    let whose = if kept.everybodys {
+        ", shared by all projects of the database"
+    } else {
+        ""
     };
     let size = print::bytes(kept.memory);
     let line = format!("{place}: {} rows, a memory of {size}{whose}", kept.rows);
@@ -92,9 +94,10 @@ fn said(
         ..deleted
     };
     out.show(&deleted, || {
-        let did = match args.yes {
-            true => "deleted",
-            false => "would be deleted",
+        let did = if args.yes {
+            "deleted"
+        } else {
+            "would be deleted"
         };
         let mut said = format!("{did}: agent {} ({scope})\n", args.name);
         for line in lines {

@@ -36,10 +36,7 @@ pub(super) fn run(args: &AuditArgs, out: &Out) -> Result<Exit, CliError> {
         let wrong = has_errors(&audit.issues);
         let run = session.name();
         runs.push(RunAudit { run, place, audit });
-        match wrong {
-            true => Exit::Issues,
-            false => ended(session),
-        }
+        if wrong { Exit::Issues } else { ended(session) }
     };
     if args.all {
         for (name, place, session) in locate::open_all(None)? {
@@ -104,9 +101,10 @@ fn verify(run: &str, expect_head: Option<&str>, out: &Out) -> Result<Exit, CliEr
     unread::require_log(&session)?;
     let check = pages::audit_check(&session, expected);
     out.show(&check, || print::audit_check(&check, out.width))?;
-    Ok(match has_errors(&check.issues) {
-        true => Exit::Issues,
-        false => Exit::Done,
+    Ok(if has_errors(&check.issues) {
+        Exit::Issues
+    } else {
+        Exit::Done
     })
 }
 

@@ -23,18 +23,17 @@ pub(super) fn run(args: &RunArgs, out: &Out) -> Result<Exit, CliError> {
     let session = locate::open(&args.name()?)?;
     let total = pages::bindings_page(&session, 0, 0).total;
     unread::list(&session, RunPart::Bindings, total == 0, || {
-        match out.json {
-            true => out.json(&BindingsJson {
+        if out.json {
+            out.json(&BindingsJson {
                 total,
                 from: 0,
                 rows: Windows::of(total, |from, len| {
                     pages::bindings_page(&session, from, len).rows
                 }),
-            })?,
-            false => {
-                let view = pages::bindings_page(&session, 0, SHOWN);
-                out.text(&print::bindings(&view, out.width))?;
-            }
+            })?
+        } else {
+            let view = pages::bindings_page(&session, 0, SHOWN);
+            out.text(&print::bindings(&view, out.width))?;
         }
         Ok(Exit::Done)
     })

@@ -34,9 +34,10 @@ pub(super) fn run(args: &BriefArgs, out: &Out) -> Result<Exit, CliError> {
     let shown = task.binding.as_deref().unwrap_or("anon_…");
     let frame = task.frame.as_ref().map(|frame| frame.id);
     let task = Brief {
-        run: match on_server {
-            true => folder.clone(),
-            false => session.run().id.to_string(),
+        run: if on_server {
+            folder.clone()
+        } else {
+            session.run().id.to_string()
         },
         execution: id,
         task: TaskView {

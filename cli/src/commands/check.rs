@@ -105,9 +105,10 @@ fn ended(report: &CheckReport, deny: Level) -> Exit {
 fn unknown(name: &str) -> CliError {
     let near = near::names(name, rules().iter().map(|rule| &*rule.name));
     let error = CliError::usage(format!("there is no rule {name}"));
-    let error = match near.is_empty() {
-        true => error,
-        false => error.hint(near::hint(name, near, "rules")),
+    let error = if near.is_empty() {
+        error
+    } else {
+        error.hint(near::hint(name, near, "rules"))
     };
     error.hint("`prosescope check --explain` lists all rules")
 }

@@ -57,9 +57,10 @@ pub(super) fn run(args: &CheckArgs, out: &Out) -> Result<Exit, CliError> {
         return Ok(Exit::Done);
     }
     let to = args.out.clone().unwrap_or_else(|| {
-        let folder = match opened.alone {
-            true => Some(opened.dir.as_path()),
-            false => opened.dir.parent(),
+        let folder = if opened.alone {
+            Some(opened.dir.as_path())
+        } else {
+            opened.dir.parent()
         };
         let folder = folder.map(PathBuf::from).unwrap_or_default();
         folder.join(format!("{}-fixed", opened.name))

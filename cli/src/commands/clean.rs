@@ -16,20 +16,20 @@ use crate::{locate, print};
 
 pub(super) fn run(args: &CleanArgs, out: &Out) -> Result<Exit, CliError> {
     // A removal uses the system clock: `PROSE_NOW` must not make runs look old.
-    let now = match args.yes {
-        true => locate::recorded_now()?,
-        false => locate::now(),
+    let now = if args.yes {
+        locate::recorded_now()?
+    } else {
+        locate::now()
     };
     let on_server = |run: &str| locate::id_on_server(run).is_some();
     let mut runs = args.runs.clone();
-    let place = match args.postgres || runs.iter().any(|run| on_server(run)) {
-        true => {
-            for run in runs.iter_mut().filter(|run| !on_server(run)) {
-                *run = locate::server_name(run);
-            }
-            CleanedStore::of_server()?
+    let place = if args.postgres || runs.iter().any(|run| on_server(run)) {
+        for run in runs.iter_mut().filter(|run| !on_server(run)) {
+            *run = locate::server_name(run);
         }
-        false => CleanedStore::of_files()?,
+        CleanedStore::of_server()?
+    } else {
+        CleanedStore::of_files()?
     };
     let entries = &place.entries;
     let request = Request {

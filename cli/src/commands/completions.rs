@@ -59,9 +59,12 @@ fn command() -> Command {
 
 fn with_runs(command: Command) -> Command {
     command
-        .mut_args(|arg| match names_a_run(&arg) {
-            true => arg.add(ArgValueCompleter::new(runs)),
-            false => arg,
+        .mut_args(|arg| {
+            if names_a_run(&arg) {
+                arg.add(ArgValueCompleter::new(runs))
+            } else {
+                arg
+            }
         })
         .mut_subcommands(with_runs)
 }
@@ -88,13 +91,13 @@ fn runs(current: &OsStr) -> Vec<CompletionCandidate> {
         ids.push(LATEST.to_owned());
     }
     ids.retain(|id| id.starts_with(&*start));
-    match ids.is_empty() {
-        true => PathCompleter::any().complete(current),
-        false => ids
-            .into_iter()
+    if ids.is_empty() {
+        PathCompleter::any().complete(current)
+    } else {
+        ids.into_iter()
             .enumerate()
             .map(|(n, id)| CompletionCandidate::new(id).display_order(Some(n)))
-            .collect(),
+            .collect()
     }
 }
 

@@ -213,19 +213,19 @@ impl Follower<'_> {
         }
         let mut text = String::new();
         for event in &page.events {
-            match out.json {
-                true => {
-                    let line = serde_json::to_string(event);
-                    let line = line.map_err(|cause| CliError::new(Exit::Io, cause.to_string()))?;
-                    text.push_str(&prosescope_core::record::render::text::escape_json(&line));
-                    text.push('\n');
-                }
-                false => text.push_str(&print::event(event)),
+            if out.json {
+                let line = serde_json::to_string(event);
+                let line = line.map_err(|cause| CliError::new(Exit::Io, cause.to_string()))?;
+                text.push_str(&prosescope_core::record::render::text::escape_json(&line));
+                text.push('\n');
+            } else {
+                text.push_str(&print::event(event))
             }
         }
-        match out.json {
-            true => out.bytes(text.as_bytes())?,
-            false => out.text(&text)?,
+        if out.json {
+            out.bytes(text.as_bytes())?
+        } else {
+            out.text(&text)?
         }
         self.cursor = page.cursor;
         self.left = self.left.saturating_sub(page.events.len() as u64);

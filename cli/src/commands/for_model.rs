@@ -74,8 +74,9 @@ fn told(session: &Session, text: &ForModel, out: &Out) -> Result<Exit, CliError>
 fn failed(error: ShareError) -> CliError {
     let unread = matches!(error, ShareError::Read { .. });
     let error = share::failed(error);
-    match unread {
-        true => error.hint("--raw prints the readable parts, but does not replace secrets"),
-        false => error,
+    if unread {
+        error.hint("--raw prints the readable parts, but does not replace secrets")
+    } else {
+        error
     }
 }

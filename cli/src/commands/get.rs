@@ -92,9 +92,10 @@ fn explain(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
     let Some(winner) = winner.map(ValueOf::Binding) else {
         return Err(missing(&session, args, &resolution));
     };
-    let most = match out.json {
-        true => Out::MOST_OF_A_VALUE,
-        false => IN_PLACE,
+    let most = if out.json {
+        Out::MOST_OF_A_VALUE
+    } else {
+        IN_PLACE
     };
     let value = session.value(&winner, most)?;
     there(&args.name, &value)?;
@@ -120,9 +121,10 @@ fn there(name: &str, value: &ValueView) -> Result<(), CliError> {
     };
     let error = CliError::not_found(format!("the value of {name} is missing: {why}"));
     let held = value.text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let error = match held.is_empty() {
-        true => error,
-        false => error.hint(format!("in place of the value, the row contains: {held}")),
+    let error = if held.is_empty() {
+        error
+    } else {
+        error.hint(format!("in place of the value, the row contains: {held}"))
     };
     Err(error.hint("`prosescope check RUN` lists everything that the run lacks"))
 }

@@ -21,9 +21,10 @@ pub(super) fn run(command: &PostgresCommand, out: &Out) -> Result<Exit, CliError
 }
 
 fn setup(args: &SetupArgs, out: &Out) -> Result<Exit, CliError> {
-    let address = match args.apply {
-        true => Some(locate::address()?),
-        false => locate::address().ok(),
+    let address = if args.apply {
+        Some(locate::address()?)
+    } else {
+        locate::address().ok()
     };
     let database = address.as_ref().and_then(|address| address.database());
     let sql = setup_sql(&args.role, database, args.dedicated);
@@ -82,17 +83,19 @@ fn status(out: &Out) -> Result<Exit, CliError> {
 }
 
 fn trust(args: &TrustArgs, out: &Out) -> Result<Exit, CliError> {
-    let done = match args.revoke {
-        true => locate::distrust()?,
-        false => locate::trust()?,
+    let done = if args.revoke {
+        locate::distrust()?
+    } else {
+        locate::trust()?
     };
     out.show(&done, || {
-        let mut said = match done.trusted {
-            true => format!(
+        let mut said = if done.trusted {
+            format!(
                 "{} is trusted until the file changes. The file contains:\n",
                 done.file
-            ),
-            false => format!("{} is not trusted\n", done.file),
+            )
+        } else {
+            format!("{} is not trusted\n", done.file)
         };
         for name in done.names.iter().filter(|_| done.trusted) {
             said.push_str(&format!("  {name}\n"));

@@ -45,9 +45,10 @@ pub(super) fn run(args: &QueryArgs, out: &Out) -> Result<Exit, CliError> {
         true => {
             let csv = csv(&view);
             // Values may contain control characters, which would act on a terminal.
-            match out.terminal {
-                true => out.text(&csv)?,
-                false => out.bytes(csv.as_bytes())?,
+            if out.terminal {
+                out.text(&csv)?
+            } else {
+                out.bytes(csv.as_bytes())?
             }
         }
         false => drop(out.show(&view, || print::query(&view, out.width))?),
@@ -95,9 +96,10 @@ fn failed(error: UnansweredQuery) -> CliError {
     let next = error.next();
     match error {
         QueryError::Store(ref cause) => {
-            let exit = match cause.is_failed() {
-                true => Exit::Io,
-                false => Exit::Unreadable,
+            let exit = if cause.is_failed() {
+                Exit::Io
+            } else {
+                Exit::Unreadable
             };
             CliError::new(exit, error.to_string()).hint(next)
         }

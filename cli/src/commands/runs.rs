@@ -42,15 +42,17 @@ pub(super) fn run(args: &RunsArgs, out: &Out) -> Result<Exit, CliError> {
         filter.known_status(all.runs.iter()).map_err(|unknown| {
             let near = near::names(&unknown.0, RUN_STATUSES);
             let error = CliError::usage(unknown.to_string());
-            match near.is_empty() {
-                true => error,
-                false => error.hint(near::hint(&unknown.0, near, "statuses")),
+            if near.is_empty() {
+                error
+            } else {
+                error.hint(near::hint(&unknown.0, near, "statuses"))
             }
         })?;
     }
     out.show(&list, || print::runs(&list, out.width))?;
-    Ok(match whole && list.is_read() {
-        true => Exit::Done,
-        false => Exit::Issues,
+    Ok(if whole && list.is_read() {
+        Exit::Done
+    } else {
+        Exit::Issues
     })
 }

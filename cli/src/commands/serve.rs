@@ -100,12 +100,13 @@ fn token(args: &ServeArgs) -> Result<(Option<String>, bool), CliError> {
         let is_plain = given
             .chars()
             .all(|c| c.is_ascii_alphanumeric() || "-._~+/=".contains(c));
-        return match given.len() >= SHORTEST && is_plain {
-            true => Ok((Some(given), false)),
-            false => Err(CliError::usage(format!(
-                "the token is too short, or has characters that a header cannot carry: use at least {SHORTEST} letters, digits or -._~+/="
-            ))
-            .hint("leave out the token; the server then makes a token")),
+        return if given.len() >= SHORTEST && is_plain {
+            Ok((Some(given), false))
+        } else {
+            Err(CliError::usage(format!(
+            "the token is too short, or has characters that a header cannot carry: use at least {SHORTEST} letters, digits or -._~+/="
+        ))
+        .hint("leave out the token; the server then makes a token"))
         };
     }
     let mut random = [0_u8; 24];

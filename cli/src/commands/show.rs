@@ -45,39 +45,38 @@ pub(super) fn run(args: &ShowArgs, out: &Out) -> Result<Exit, CliError> {
     let overview = pages::overview(&session, Some(locate::now()));
     let imports = pages::imports(&session);
     let issues = pages::issues_page(&session);
-    match out.json {
-        true => {
-            let lines = |from, len| pages::program_page(&session, from, len).lines;
-            let ProgramView {
+    if out.json {
+        let lines = |from, len| pages::program_page(&session, from, len).lines;
+        let ProgramView {
+            path,
+            source_from,
+            note,
+            total,
+            from,
+            ..
+        } = &pages::program_page(&session, 0, 0);
+        out.json(&RunShownJson {
+            overview: &overview,
+            program: ProgramJson {
                 path,
                 source_from,
                 note,
-                total,
-                from,
-                ..
-            } = &pages::program_page(&session, 0, 0);
-            out.json(&RunShownJson {
-                overview: &overview,
-                program: ProgramJson {
-                    path,
-                    source_from,
-                    note,
-                    total: *total,
-                    from: *from,
-                    lines: Windows::of(*total, lines),
-                },
-                imports: &imports,
-                files: pages::files(&session),
-                issues: &issues,
-            })?;
-        }
-        false => out.text(&print::overview(
+                total: *total,
+                from: *from,
+                lines: Windows::of(*total, lines),
+            },
+            imports: &imports,
+            files: pages::files(&session),
+            issues: &issues,
+        })?;
+    } else {
+        out.text(&print::overview(
             &overview,
             &imports,
             &issues,
             out.width,
             out.terminal,
-        ))?,
+        ))?
     }
     unread::require_all_but_sealed(&session)?;
     Ok(ended(&session))

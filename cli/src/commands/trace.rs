@@ -23,16 +23,16 @@ pub(super) fn run(args: &TraceArgs, out: &Out) -> Result<Exit, CliError> {
     choice.known_status(&session).map_err(|words| {
         let near = near::names(&choice.status, words.iter().map(String::as_str));
         let error = CliError::usage(format!("no row has the status {:?}", choice.status));
-        match near.is_empty() {
-            true => error,
-            false => error.hint(near::hint(&choice.status, near, "statuses")),
+        if near.is_empty() {
+            error
+        } else {
+            error.hint(near::hint(&choice.status, near, "statuses"))
         }
         .hint(format!("expected one of: {}", words.join(", ")))
     })?;
-    let most = args.limit.unwrap_or(match out.json {
-        true => u32::MAX,
-        false => SHOWN,
-    });
+    let most = args
+        .limit
+        .unwrap_or(if out.json { u32::MAX } else { SHOWN });
     let chosen = (!choice.is_all()).then(|| pages::chosen(&session, &choice));
     let unfolded = BTreeSet::new();
     let page = |from, len| match &chosen {

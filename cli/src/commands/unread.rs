@@ -115,9 +115,10 @@ fn some_of(
         return Ok(());
     };
     // A failed read is an I/O error, because a repeated read may succeed. Damaged data stays unreadable.
-    let exit = match unread.iter().any(|unread| unread.failed) {
-        true => Exit::Io,
-        false => Exit::Unreadable,
+    let exit = if unread.iter().any(|unread| unread.failed) {
+        Exit::Io
+    } else {
+        Exit::Unreadable
     };
     let more = match unread.len() - 1 {
         0 => String::new(),

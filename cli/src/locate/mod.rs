@@ -102,15 +102,16 @@ pub(crate) fn set_now() -> Result<Option<i64>, CliError> {
 /// # Errors
 /// An error if `PROSE_NOW` is set, because records and reading commands would then use different clocks.
 pub(crate) fn recorded_now() -> Result<i64, CliError> {
-    match std::env::var_os(NOW_ENV).is_some_and(|text| !text.is_empty()) {
-        false => Ok(system_time()),
-        true => Err(CliError::refused(
-            "clock-moved",
-            format!(
-                "nothing was recorded: {NOW_ENV} is set, and only commands that read accept this variable"
-            ),
-        )
-        .hint(format!("unset {NOW_ENV}, then repeat the command"))),
+    if !std::env::var_os(NOW_ENV).is_some_and(|text| !text.is_empty()) {
+        Ok(system_time())
+    } else {
+        Err(CliError::refused(
+        "clock-moved",
+        format!(
+            "nothing was recorded: {NOW_ENV} is set, and only commands that read accept this variable"
+        ),
+    )
+    .hint(format!("unset {NOW_ENV}, then repeat the command")))
     }
 }
 
@@ -222,9 +223,10 @@ fn opened(located: Located, options: Options) -> Result<LocatedRun, CliError> {
     let dir = located.base.join(&root);
     let dir = dir.canonicalize().unwrap_or(dir);
     let DatabaseAt { path, alone } = DatabaseAt::of(disk.as_ref(), &session, &located.place);
-    let name = match alone {
-        true => Path::new(&located.place).file_stem().unwrap_or_default(),
-        false => dir.file_name().unwrap_or_default(),
+    let name = if alone {
+        Path::new(&located.place).file_stem().unwrap_or_default()
+    } else {
+        dir.file_name().unwrap_or_default()
     };
     let name = name.to_string_lossy().into_owned();
     Ok(LocatedRun {

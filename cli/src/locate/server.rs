@@ -250,9 +250,12 @@ pub(super) fn add_to(
     let shown = if most == usize::MAX { LISTED } else { most };
     let source = own_address().and_then(|address| {
         let address = address.map(|address| address.within(SOON));
-        let source = address.map(|address| match is_of_newest(filter, order) {
-            true => PostgresSource::newest(&address, shown),
-            false => PostgresSource::all(&address),
+        let source = address.map(|address| {
+            if is_of_newest(filter, order) {
+                PostgresSource::newest(&address, shown)
+            } else {
+                PostgresSource::all(&address)
+            }
         });
         Ok(source.transpose()?)
     });

@@ -44,9 +44,10 @@ pub(crate) fn served(runs: &[String]) -> Result<Served, CliError> {
         };
         // A database that is not named state.db is a run without a folder: the other files beside it are not served.
         let alone = is_file && root.is_empty() && located.place != "state.db";
-        let path = match alone {
-            true => located.base.join(&located.place),
-            false => located.base,
+        let path = if alone {
+            located.base.join(&located.place)
+        } else {
+            located.base
         };
         let inside = format!("{root}/");
         let wanted = move |path: &str| {

@@ -113,9 +113,10 @@ fn is_run(dir: &Path) -> Result<bool, CliError> {
     let disk = disk(dir)?;
     let found = survey(&disk).found;
     let mut found = found.iter();
-    match found.any(|found| found.place.is_empty() && found.kind != FoundKind::Agents) {
-        true => Ok(true),
-        false => whole(&disk).map(|()| false),
+    if found.any(|found| found.place.is_empty() && found.kind != FoundKind::Agents) {
+        Ok(true)
+    } else {
+        whole(&disk).map(|()| false)
     }
 }
 

@@ -59,9 +59,10 @@ impl WorkflowPlace {
 
     /// Opens the store for writing. A missing file is an error with a hint.
     pub(crate) fn write(&self) -> Result<Box<dyn Tables + Send>, CliError> {
-        match self.is_there() {
-            false => Err(self.nothing()),
-            true => Ok(self.open()?),
+        if !self.is_there() {
+            Err(self.nothing())
+        } else {
+            Ok(self.open()?)
         }
     }
 

@@ -36,9 +36,10 @@ pub(crate) fn audits(runs: &[RunAudit], width: usize) -> String {
         let _ = writeln!(out, "{BOLD}{}{RESET}", escape(&run.run, false));
         out.push_str(&audit(&run.audit, width));
     }
-    match out.is_empty() {
-        true => "no audit rows\n".to_owned(),
-        false => out,
+    if out.is_empty() {
+        "no audit rows\n".to_owned()
+    } else {
+        out
     }
 }
 
@@ -46,9 +47,10 @@ pub(crate) fn audits(runs: &[RunAudit], width: usize) -> String {
 pub(crate) fn audit_check(check: &AuditCheck, width: usize) -> String {
     let mut out = verdict(&check.chain, &check.chain_reason, check.head.as_ref());
     if let Some(expected) = &check.expected {
-        let (tone, word) = match expected.found {
-            true => (OK, "found in the chain"),
-            false => (BAD, "not in the chain"),
+        let (tone, word) = if expected.found {
+            (OK, "found in the chain")
+        } else {
+            (BAD, "not in the chain")
         };
         let _ = writeln!(
             out,
@@ -82,9 +84,10 @@ pub(super) fn rows(rows: &[AuditRow], width: usize) -> String {
     // Rows are not marked if none is sealed, because the first line already reports that.
     let none_sealed = rows.iter().all(|row| !row.sealed);
     for row in rows {
-        let unsealed = match row.sealed || none_sealed {
-            true => String::new(),
-            false => "unsealed".to_owned(),
+        let unsealed = if row.sealed || none_sealed {
+            String::new()
+        } else {
+            "unsealed".to_owned()
         };
         table.row(vec![
             (row.id.to_string(), FAINT),

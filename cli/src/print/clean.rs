@@ -9,10 +9,7 @@ use super::{bytes, wrap};
 
 pub(crate) fn cleaned(plan: &CleanPlan, done: bool, width: usize) -> String {
     let mut out = String::new();
-    let heading = match done {
-        true => "Removed",
-        false => "Would be removed",
-    };
+    let heading = if done { "Removed" } else { "Would be removed" };
     section(&mut out, heading, &plan.remove, width);
     if !plan.leftovers.is_empty() {
         let size = plan.leftovers.iter().map(|left| left.bytes).sum();

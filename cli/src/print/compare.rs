@@ -247,12 +247,11 @@ fn shown(line: &ChangedLine, room: usize) -> String {
     let alike = line.alike as usize;
     // Two thirds of the width show text before the difference, so a third remains for the difference.
     let before = room * 2 / 3;
-    match line.text.chars().count() > room && alike > before {
-        true => {
-            let rest = line.text.chars().skip(alike - before);
-            std::iter::once('…').chain(rest).collect()
-        }
-        false => line.text.clone(),
+    if line.text.chars().count() > room && alike > before {
+        let rest = line.text.chars().skip(alike - before);
+        std::iter::once('…').chain(rest).collect()
+    } else {
+        line.text.clone()
     }
 }
 

@@ -134,9 +134,10 @@ fn more(out: &mut String, all: u32, shown: usize) {
 /// Wraps a text to lines of at most `width` columns, each beginning with `indent`, which consists of spaces.
 fn wrap(text: &str, width: usize, indent: &str) -> String {
     let text = escape(text, false);
-    match text.trim().is_empty() {
-        true => String::new(),
-        false => fill(indent, &text, width, indent.len()) + "\n",
+    if text.trim().is_empty() {
+        String::new()
+    } else {
+        fill(indent, &text, width, indent.len()) + "\n"
     }
 }
 

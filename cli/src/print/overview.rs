@@ -328,9 +328,10 @@ fn table_of(runs: &[RunSummary], left_out: u32) -> PrintedTable {
             (None, _) => String::new(),
         };
         let lasted = run.duration.clone().filter(|_| took);
-        let run_name = match ids || run.name.is_empty() {
-            true => run.title(),
-            false => run.name.clone(),
+        let run_name = if ids || run.name.is_empty() {
+            run.title()
+        } else {
+            run.name.clone()
         };
         // A run that went past a gate never looks like one that did what its program says.
         let status = match run.against {

@@ -48,9 +48,12 @@ fn table(view: &QueryView, shown: usize) -> PrintedTable {
     };
     let columns = view.columns.iter().take(shown).enumerate();
     let columns: Vec<(String, Fit)> = columns
-        .map(|(at, column)| match is_number(at) {
-            true => (fit(&column.name, 40), Fit::Right),
-            false => (fit(&column.name, 40), Fit::Shrinks),
+        .map(|(at, column)| {
+            if is_number(at) {
+                (fit(&column.name, 40), Fit::Right)
+            } else {
+                (fit(&column.name, 40), Fit::Shrinks)
+            }
         })
         .collect();
     let names: Vec<(&str, Fit)> = columns.iter().map(|(n, fit)| (n.as_str(), *fit)).collect();

@@ -139,9 +139,12 @@ fn notes(row: &TreeRow) -> Vec<String> {
     let guessed = row.line.filter(|_| row.line_guessed);
     notes.extend(guessed.map(|line| format!("line {line}?")));
     notes.extend(Some(row.detail.clone()).filter(|d| !d.is_empty()));
-    notes.extend(row.bindings.iter().map(|b| match b.overwritten {
-        true => format!("→ {} (overwritten later)", b.name),
-        false => format!("→ {}", b.name),
+    notes.extend(row.bindings.iter().map(|b| {
+        if b.overwritten {
+            format!("→ {} (overwritten later)", b.name)
+        } else {
+            format!("→ {}", b.name)
+        }
     }));
     notes.extend(row.recovered.then(|| "recovered".to_owned()));
     notes.extend(row.inferred.then(|| "inferred".to_owned()));

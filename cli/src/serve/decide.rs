@@ -143,9 +143,10 @@ fn let_in(headers: &HeaderMap, token: &str) -> Result<(), StatusCode> {
     let kind = headers.get(header::CONTENT_TYPE);
     let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();
-    match kind.eq_ignore_ascii_case("application/json") {
-        true => Ok(()),
-        false => Err(StatusCode::UNSUPPORTED_MEDIA_TYPE),
+    if kind.eq_ignore_ascii_case("application/json") {
+        Ok(())
+    } else {
+        Err(StatusCode::UNSUPPORTED_MEDIA_TYPE)
     }
 }
 

@@ -472,9 +472,10 @@ mod tests {
                 let listing = served.look();
                 let swapped = dir.path().join(place.strip_prefix("r/").unwrap());
                 std::fs::rename(&swapped, dir.path().join("before")).unwrap();
-                let target = match place.ends_with(".md") {
-                    true => outside.path().join("a.md"),
-                    false => outside.path().to_owned(),
+                let target = if place.ends_with(".md") {
+                    outside.path().join("a.md")
+                } else {
+                    outside.path().to_owned()
                 };
                 match kind {
                     "link" => std::os::unix::fs::symlink(target, &swapped).unwrap(),

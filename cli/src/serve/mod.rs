@@ -69,13 +69,14 @@ const NO_PAGE: &str = "default-src 'none'; frame-ancestors 'none'";
 /// # Errors
 /// An error if this build does not contain the viewer.
 pub(crate) fn viewer() -> Result<&'static str, CliError> {
-    match VIEWER.is_empty() {
-        false => Ok(VIEWER),
-        true => Err(CliError::new(
-            Exit::NotFound,
-            "this build of prosescope does not include the viewer",
-        )
-        .hint("install a release, or use `cargo install prosescope`; in a checkout, `cargo xtask install` builds the viewer")),
+    if !VIEWER.is_empty() {
+        Ok(VIEWER)
+    } else {
+        Err(CliError::new(
+        Exit::NotFound,
+        "this build of prosescope does not include the viewer",
+    )
+    .hint("install a release, or use `cargo install prosescope`; in a checkout, `cargo xtask install` builds the viewer"))
     }
 }
 

@@ -119,9 +119,12 @@ impl Block {
     fn commands(&self) -> impl Iterator<Item = &str> {
         let is_session = self.language == "console";
         let lines = self.text.lines();
-        lines.filter_map(move |line| match is_session {
-            true => line.strip_prefix("$ "),
-            false => Some(line).filter(|line| !line.is_empty()),
+        lines.filter_map(move |line| {
+            if is_session {
+                line.strip_prefix("$ ")
+            } else {
+                Some(line).filter(|line| !line.is_empty())
+            }
         })
     }
 

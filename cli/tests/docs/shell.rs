@@ -35,9 +35,10 @@ fn copy(from: &Path, to: &Path) {
     for entry in std::fs::read_dir(from).expect("a folder") {
         let entry = entry.expect("an entry");
         let (path, to) = (entry.path(), to.join(entry.file_name()));
-        match path.is_dir() {
-            true => copy(&path, &to),
-            false => drop(std::fs::copy(&path, &to).expect("copied")),
+        if path.is_dir() {
+            copy(&path, &to)
+        } else {
+            let _ = std::fs::copy(&path, &to).expect("copied");
         }
     }
 }
@@ -143,9 +144,10 @@ impl Folder {
         let answers = !["no match for", "no run ", "times were not recorded\n+"]
             .iter()
             .any(|nothing| said.contains(nothing));
-        match out.status.success() && answers {
-            true => Ok(()),
-            false => Err(format!("{}: {said}", out.status)),
+        if out.status.success() && answers {
+            Ok(())
+        } else {
+            Err(format!("{}: {said}", out.status))
         }
     }
 
@@ -173,9 +175,10 @@ impl Folder {
         let _ = Command::new("kill").args(["-TERM", "--", &group]).output();
         let _ = child.wait();
         let said = reader.join().expect("what it said");
-        match found {
-            true => Ok(()),
-            false => Err(format!("it never says `{word}`: {said}")),
+        if found {
+            Ok(())
+        } else {
+            Err(format!("it never says `{word}`: {said}"))
         }
     }
 }

@@ -357,13 +357,14 @@ impl<'c> Place<'c> {
         let mut folders = vec![self.project.path().join(".prose/runs")];
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(folder).unwrap().flatten() {
-                match entry.file_type().unwrap().is_dir() {
-                    true => folders.push(entry.path()),
-                    false => files.push(format!(
+                if entry.file_type().unwrap().is_dir() {
+                    folders.push(entry.path())
+                } else {
+                    files.push(format!(
                         "{} {}",
                         entry.path().display(),
                         entry.metadata().unwrap().len()
-                    )),
+                    ))
                 }
             }
         }
@@ -486,13 +487,14 @@ fn recorded(tried: &Tried<'_>) -> Result<Verdict, String> {
             }
             let again = tried.place.give(tried.args, tried.input, tried.at);
             let now = tried.place.facts();
-            match again.status.success() && now == tried.after {
-                true => Ok(Verdict::Kept),
-                false => Err(format!(
+            if again.status.success() && now == tried.after {
+                Ok(Verdict::Kept)
+            } else {
+                Err(format!(
                     "the next one fails: {} {}",
                     text(&again.stderr),
                     differs(&now, tried.after)
-                )),
+                ))
             }
         }
         Some(0) if now == tried.before => Err("done, and not there".to_owned()),
@@ -576,9 +578,10 @@ fn differs(now: &str, then: &str) -> String {
         let part = &bytes[at.saturating_sub(80).min(bytes.len())..(at + 120).min(bytes.len())];
         String::from_utf8_lossy(part).into_owned()
     };
-    match now == then {
-        true => "the same".to_owned(),
-        false => format!("…{}… instead of …{}…", part(now), part(then)),
+    if now == then {
+        "the same".to_owned()
+    } else {
+        format!("…{}… instead of …{}…", part(now), part(then))
     }
 }
 

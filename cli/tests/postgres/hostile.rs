@@ -447,9 +447,10 @@ fn rows_without_end_end_a_command_that_reads_them_one_by_one() {
             .enumerate()
             .filter(|(_, sql)| sql.starts_with("SELECT"));
         let scans: Vec<_> = scans.collect();
-        let (skip, step) = match whole {
-            true => (0, 1),
-            false => (n * 5 % scans.len(), scans.len()),
+        let (skip, step) = if whole {
+            (0, 1)
+        } else {
+            (n * 5 % scans.len(), scans.len())
         };
         for (at, sql) in scans.into_iter().skip(skip).step_by(step) {
             let _ = std::fs::remove_dir_all(

@@ -124,9 +124,10 @@ fn goes_on(project: &Project, run: &str) -> Vec<String> {
 fn there_and_back(project: &Project, run: &str) -> bool {
     let folder = project.path().join(".prose/runs").join(run);
     dated(&folder);
-    let form = match folder.join("state.db").is_file() {
-        true => "sqlite",
-        false => "filesystem",
+    let form = if folder.join("state.db").is_file() {
+        "sqlite"
+    } else {
+        "filesystem"
     };
     let out = project.give(&["convert", run, "--to", "postgres", "--json"], b"");
     if out.status.code() == Some(4) {
@@ -239,9 +240,10 @@ fn every_real_run_goes_into_postgresql_and_back_as_the_same_run() {
     let mut runs = Vec::new();
     let mut folders = vec![corpus];
     while let Some(folder) = folders.pop() {
-        match folder.ends_with(".prose/runs") {
-            true => runs.extend(listed(&folder)),
-            false => folders.extend(listed(&folder)),
+        if folder.ends_with(".prose/runs") {
+            runs.extend(listed(&folder))
+        } else {
+            folders.extend(listed(&folder))
         }
     }
     let moved = all_there_and_back(&runs);

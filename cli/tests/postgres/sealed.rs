@@ -116,9 +116,12 @@ fn a_gate_whose_log_was_changed_is_not_decided() {
         let of = format!("run_id = '{}'", run.trim_start_matches("postgres:"));
         let edit: Vec<String> = edit
             .split(';')
-            .map(|one| match one.contains(" WHERE ") {
-                true => format!("{one} AND {of}"),
-                false => format!("{one} WHERE {of}"),
+            .map(|one| {
+                if one.contains(" WHERE ") {
+                    format!("{one} AND {of}")
+                } else {
+                    format!("{one} WHERE {of}")
+                }
             })
             .collect();
         let sql = format!(

@@ -65,9 +65,10 @@ pub fn option(name: &str, value: &str) -> String {
 pub fn command(verb: &str, operands: &[&str], options: &str) -> String {
     let words: Vec<String> = operands.iter().map(|operand| word(operand)).collect();
     let words = words.join(" ");
-    let parts = match operands.iter().any(|operand| operand.starts_with('-')) {
-        true => ["prosescope", verb, options, "--", &words],
-        false => ["prosescope", verb, &words, options, ""],
+    let parts = if operands.iter().any(|operand| operand.starts_with('-')) {
+        ["prosescope", verb, options, "--", &words]
+    } else {
+        ["prosescope", verb, &words, options, ""]
     };
     let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     parts.join(" ")

@@ -181,10 +181,7 @@ fn in_braces(text: &str) -> Vec<(Range<usize>, &str)> {
         if after.starts_with('}') && !matches!(before, '$' | '\\' | '{' | '#') && is_name(name) {
             found.push((start..at + 1, name));
         }
-        before = match name.is_empty() {
-            true => '{',
-            false => 'x',
-        };
+        before = if name.is_empty() { '{' } else { 'x' };
     }
     found
 }

@@ -123,9 +123,10 @@ fn value(name: &str, raw: &str) -> (String, ValueType) {
         [one] if one.tok == Tok::Cond => {
             let inner = raw.trim_matches('*');
             // A prompt in asterisks is a question to a user. It may have paragraphs, so its line breaks are kept.
-            let text = match same_name(name, "prompt") {
-                true => dedent(inner),
-                false => inner.split_whitespace().collect::<Vec<_>>().join(" "),
+            let text = if same_name(name, "prompt") {
+                dedent(inner)
+            } else {
+                inner.split_whitespace().collect::<Vec<_>>().join(" ")
             };
             (text, ValueType::Condition)
         }

@@ -274,9 +274,10 @@ impl<'a> Adopting<'a> {
                 let naming = self.naming(event, id_of(event.at)?, parent);
                 let end = early.get(&n).and_then(|end| self.events.get(*end));
                 let said = end.unwrap_or(event);
-                let status = match is_over(said) {
-                    true => Status::Started,
-                    false => said.status.clone(),
+                let status = if is_over(said) {
+                    Status::Started
+                } else {
+                    said.status.clone()
                 };
                 Some(ExecutionRow {
                     id: *id,

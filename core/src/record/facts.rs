@@ -124,9 +124,10 @@ impl<'s> Facts<'s> {
     ) -> Result<Facts<'s>, Fault> {
         if let Some(issue) = run.issues.iter().find(|issue| is_gap(issue)) {
             let message = format!("{}: nothing was recorded", issue.message);
-            let kind = match FAILED.contains(&issue.rule.as_str()) {
-                true => FaultKind::Io,
-                false => FaultKind::Damaged,
+            let kind = if FAILED.contains(&issue.rule.as_str()) {
+                FaultKind::Io
+            } else {
+                FaultKind::Damaged
             };
             return Err(Fault::new(kind, message).hint(&*issue.hint));
         }
@@ -344,9 +345,10 @@ impl<'s> Facts<'s> {
         let Some(found) = self.live(name, frame) else {
             return Ok(None);
         };
-        let binding = match found.tail_known {
-            true => Cow::Borrowed(found),
-            false => Cow::Owned(self.shelf.whole(found)?),
+        let binding = if found.tail_known {
+            Cow::Borrowed(found)
+        } else {
+            Cow::Owned(self.shelf.whole(found)?)
         };
         Ok(Some(BindingFact {
             name: name.to_owned(),

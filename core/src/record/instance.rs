@@ -193,9 +193,10 @@ fn nearest<'f>(
     for _ in 0..MOST_DEEP {
         let Some(id) = at else { return Ok(None) };
         let Some(row) = facts.execution(id) else {
-            return match Some(id) == from {
-                true => Err(no_execution(id)),
-                false => Ok(None),
+            return if Some(id) == from {
+                Err(no_execution(id))
+            } else {
+                Ok(None)
             };
         };
         if wanted(row) {

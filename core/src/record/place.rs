@@ -278,12 +278,13 @@ fn not_begun(
         Kind::Parallel if !has_items => {
             let branch = source.get(inner).map_or(line, |s| s.line);
             let of_it = |row: &Execution| source.of_row(row) == Some(outer);
-            let (is, next) = match open_executions.rows().any(of_it) {
-                true => (
+            let (is, next) = if open_executions.rows().any(of_it) {
+                (
                     "which is not open",
                     "`prosescope next` names what may come now".to_owned(),
-                ),
-                false => ("which has not begun", begins),
+                )
+            } else {
+                ("which has not begun", begins)
             };
             (format!("a branch (line {branch}) of {place}, {is}"), next)
         }

@@ -66,9 +66,10 @@ impl Record for Skip {
             let by_name = meta(row)
                 .branch
                 .is_some_and(|branch| is_branch_text(&row.text, &branch));
-            match by_name {
-                true => row.index == found.index() && !source.has_items_of(row),
-                false => source.of_row(row) == found.statement,
+            if by_name {
+                row.index == found.index() && !source.has_items_of(row)
+            } else {
+                source.of_row(row) == found.statement
             }
         };
         // In a recursion, the statement may stand in the very call that is open.

@@ -153,11 +153,10 @@ impl<'s> ProgramSource<'s> {
         let node = self.trace.node(self.trace.of_row(row.id)?)?;
         let own = node.sure_index(Some(listing))?;
         let branch = row.meta.as_deref().and_then(|meta| meta.branch.as_deref());
-        match branch.is_some_and(|branch| is_branch_text(&row.text, branch)) {
-            true => {
-                Some(own).filter(|own| !self.trace.borrows_line(node) && listing.stands_alone(*own))
-            }
-            false => Some(own),
+        if branch.is_some_and(|branch| is_branch_text(&row.text, branch)) {
+            Some(own).filter(|own| !self.trace.borrows_line(node) && listing.stands_alone(*own))
+        } else {
+            Some(own)
         }
     }
 

@@ -93,9 +93,10 @@ fn next(course: &impl Course, at: usize, before: &[Path]) -> Vec<Path> {
         let (cost, from) = costs.min()?;
         Some(Path {
             tied: Some(candidate),
-            place: match candidate.elsewhere {
-                true => before.get(from)?.place,
-                false => Some((candidate.statement, at)),
+            place: if candidate.elsewhere {
+                before.get(from)?.place
+            } else {
+                Some((candidate.statement, at))
             },
             cost,
             before: from,

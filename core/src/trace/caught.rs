@@ -78,9 +78,10 @@ fn by_program(run: &Run, nodes: &NodeSlice, program: &Listing, caught: &mut TiSl
         // The round or frame around a node, because a catch in another round does not handle the node's failure.
         let inside = node.parent.and_then(|p| {
             let parent = nodes.get(p)?;
-            match parent.kind.is_round() || parent.block(run).is_some() {
-                true => Some(p),
-                false => around.get(p).copied().flatten(),
+            if parent.kind.is_round() || parent.block(run).is_some() {
+                Some(p)
+            } else {
+                around.get(p).copied().flatten()
             }
         });
         around.push(inside);

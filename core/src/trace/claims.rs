@@ -26,9 +26,10 @@ pub(super) fn of(
     let outdated = claims.is_empty() || stale.any();
     if !ended && outdated && all_is_over(run, facts, nodes) {
         // If bindings on disk are newer than the state file, the state file's call stack is outdated too.
-        claims.push(match root_is_open(run) && !stale.any() {
-            true => Claim::new("call stack", RunStatus::Running, None),
-            false => Claim::new(completion_source(run), RunStatus::Completed, None),
+        claims.push(if root_is_open(run) && !stale.any() {
+            Claim::new("call stack", RunStatus::Running, None)
+        } else {
+            Claim::new(completion_source(run), RunStatus::Completed, None)
         });
     }
     claims

@@ -67,9 +67,10 @@ pub(super) fn place(
         if inst.in_place && passing.last.is_none() && !is_kept {
             in_place(at, &passing, (rows, list), (story, &mut budget), ledger);
         } else if !passing.children.is_empty() {
-            let status = match inst.open {
-                true => NodeStatus::Started,
-                false => NodeStatus::CutOff,
+            let status = if inst.open {
+                NodeStatus::Started
+            } else {
+                NodeStatus::CutOff
             };
             passing.close(at, passing.next(), status, story);
         }
@@ -236,9 +237,10 @@ fn in_place(
     };
     let mut made = Vec::new();
     for n in (1..=listed).chain((0..passes).map(|pass| empty + 1 + pass)) {
-        let status = match n == total {
-            true => end.clone(),
-            false => NodeStatus::Completed,
+        let status = if n == total {
+            end.clone()
+        } else {
+            NodeStatus::Completed
         };
         made.push(add(at, n, status, true, story));
     }

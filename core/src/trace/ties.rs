@@ -92,10 +92,7 @@ impl<'a> RowTies<'a> {
             })
             .take_while(|at| program.leader(*at) == statement)
         };
-        let last = match scope {
-            true => followers().last(),
-            false => None,
-        };
+        let last = if scope { followers().last() } else { None };
         own.filter(|s| s.kind.has_body()).map(|_| Within {
             outer: statement,
             last: last.unwrap_or(statement),
@@ -181,9 +178,10 @@ impl<'a> RowTies<'a> {
         };
         let at = begins_at(program, line)?;
         let own = program.get(at)?;
-        let fits = match at == parallel.0 {
-            true => program.has_items(at),
-            false => own.parent == Some(parallel.0),
+        let fits = if at == parallel.0 {
+            program.has_items(at)
+        } else {
+            own.parent == Some(parallel.0)
         };
         fits.then_some(Tie {
             statement: at,

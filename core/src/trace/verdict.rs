@@ -199,9 +199,10 @@ fn compare(verdict: &mut Verdict, claims: &[Claim], open: usize, rows: bool, led
         .map(|claim| (claim.source.clone(), claim.status.word().to_owned()))
         .collect();
     if left_open {
-        let (who, says) = match rows {
-            true => ("execution rows", format!("{open} still open")),
-            false => ("execution markers", format!("{open} still under way")),
+        let (who, says) = if rows {
+            ("execution rows", format!("{open} still open"))
+        } else {
+            ("execution markers", format!("{open} still under way"))
         };
         verdict.claims.push((who.to_owned(), says));
         verdict.reason.push_str(match (rows, open) {

@@ -205,9 +205,10 @@ impl Pages {
                         .as_ref()
                         .is_some_and(|name| line.text.contains(name))
             });
-            let known = match statuses.is_empty() {
-                true => line.status.is_empty() || SILENT.contains(&&*line.status) || announced,
-                false => statuses.contains(&line.status),
+            let known = if statuses.is_empty() {
+                line.status.is_empty() || SILENT.contains(&&*line.status) || announced
+            } else {
+                statuses.contains(&line.status)
             };
             self.must(known, || {
                 format!(
@@ -289,9 +290,10 @@ impl Pages {
             .as_ref()
             .is_some_and(|file| file.status.is_some());
         let says = file_says || run.status.is_some() || !run.recorded.is_empty();
-        let status = match matches!(run.form, Form::Folder { .. }) && !says {
-            true => "unknown".to_owned(),
-            false => self.show.status.clone(),
+        let status = if matches!(run.form, Form::Folder { .. }) && !says {
+            "unknown".to_owned()
+        } else {
+            self.show.status.clone()
         };
         self.same("status, show and state", &status, &said);
         if session.run().program.source.is_none() {

@@ -139,9 +139,10 @@ pub(crate) fn folded(name: &str, run: &Run, _: Option<i64>) -> Opened {
 fn meta(meta: &Meta) -> Value {
     let text = |text: &Option<Arc<str>>| text.as_deref().map(str::to_owned);
     let branches: Vec<&str> = meta.branches.iter().map(|name| &**name).collect();
-    let round = match meta.in_place {
-        true => "current_iteration",
-        false => "iteration",
+    let round = if meta.in_place {
+        "current_iteration"
+    } else {
+        "iteration"
     };
     let mut keys = json!({
         "parallel_id": text(&meta.parallel_id),

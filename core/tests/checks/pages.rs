@@ -159,9 +159,10 @@ fn entry(rule: &RuleView) -> String {
             let _ = write!(out, "\nExample: {}\n", part.text);
             continue;
         }
-        let title = match part.title.starts_with("SQL") {
-            true => part.title.clone(),
-            false => format!("`{}`", part.title),
+        let title = if part.title.starts_with("SQL") {
+            part.title.clone()
+        } else {
+            format!("`{}`", part.title)
         };
         let ticks = "`".repeat(if part.text.contains("```") { 4 } else { 3 });
         let (language, text) = (&part.language, &part.text);

@@ -125,12 +125,13 @@ impl History {
                 });
                 let branch = around.any(|at| plan.positions.iter().any(|own| own.node == Some(at)));
                 let holds = handled || branch || places.any(&mut inside);
-                return match holds {
-                    true => Ok(()),
-                    false => self.broken(&format!(
+                return if holds {
+                    Ok(())
+                } else {
+                    self.broken(&format!(
                         "resume stands at {:?}, next at {:?}",
                         plan.positions, next.choices
-                    )),
+                    ))
                 };
             }
             _ if begins.len() == offered.len() => None,

@@ -253,9 +253,10 @@ fn alike() -> impl Strategy<Value = String> {
     ];
     let bind = prop::sample::select(vec!["let ", "", "output ", "const "]);
     let head = prop_oneof![
-        (name(), prop::bool::ANY).prop_map(|(name, block)| match block {
-            true => format!("block {name}(x):"),
-            false => format!("agent {name}:"),
+        (name(), prop::bool::ANY).prop_map(|(name, block)| if block {
+            format!("block {name}(x):")
+        } else {
+            format!("agent {name}:")
         }),
         (condition(), 0..5).prop_map(|(condition, form)| match form {
             0 => format!("if **{condition}**:"),

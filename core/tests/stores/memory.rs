@@ -156,9 +156,10 @@ impl OfRun {
 
 impl Database for OfRun {
     fn begin(&self) -> Result<(), DecodeError> {
-        match self.snapshot.swap(true, Ordering::Relaxed) {
-            false => Ok(()),
-            true => Err(DecodeError::Refused("a snapshot in a snapshot".to_owned())),
+        if !self.snapshot.swap(true, Ordering::Relaxed) {
+            Ok(())
+        } else {
+            Err(DecodeError::Refused("a snapshot in a snapshot".to_owned()))
         }
     }
 

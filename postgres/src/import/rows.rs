@@ -50,9 +50,10 @@ impl<'a> OpenInsert<'a> {
             let alike = self.rows.first().is_none_or(|first| first.is_alike(row));
             alike && self.bytes + bytes <= GROUP
         };
-        let mut steps = match shares.is_some_and(fits) {
-            true => Vec::new(),
-            false => self.close(run),
+        let mut steps = if shares.is_some_and(fits) {
+            Vec::new()
+        } else {
+            self.close(run)
         };
         let kept = refused.iter().flat_map(|refused| refused.steps(run));
         match shares {

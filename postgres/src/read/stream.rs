@@ -87,9 +87,10 @@ impl PostgresRun {
                 (Ok(Some(row)), None) => {
                     let at: i64 = get(&row, 0).map_err(|error| self.unread(error))?;
                     // In a result for several runs, addresses are unique only within a run.
-                    same = match at == last && self.of.run().is_some() {
-                        true => same + 1,
-                        false => 0,
+                    same = if at == last && self.of.run().is_some() {
+                        same + 1
+                    } else {
+                        0
                     };
                     if at < last || same > SAME {
                         self.server.give_up();
@@ -109,9 +110,10 @@ impl PostgresRun {
                 // The server canceled the query as requested, which made the transaction fail. A rollback to the
                 // savepoint makes the snapshot usable again.
                 (Err(error), Some(BEHIND..)) if error.code().is_some() => {
-                    return match self.snapshot.get() {
-                        true => self.back(),
-                        false => Ok(()),
+                    return if self.snapshot.get() {
+                        self.back()
+                    } else {
+                        Ok(())
                     };
                 }
                 (Err(error), _) => return Err(self.unread(self.server.lost(error))),

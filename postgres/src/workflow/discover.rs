@@ -191,9 +191,10 @@ impl SqlDialect for Postgres {
     fn place(&self, n: usize, column: &WorkflowColumn) -> String {
         // A cast to a type such as `character(9)` would silently cut a longer text. An assignment to the column reports
         // an error.
-        match column.of.starts_with("character") || column.of == "text" {
-            true => format!("${n}::text"),
-            false => format!("${n}::text::{}", column.of),
+        if column.of.starts_with("character") || column.of == "text" {
+            format!("${n}::text")
+        } else {
+            format!("${n}::text::{}", column.of)
         }
     }
 

@@ -242,15 +242,16 @@ impl Tables for PostgresTables {
                 server.commit()?;
                 Ok(rows)
             };
-            let rows = self.repeated(delete, &|address, lost| match send::is_check(lost) {
-                true => {
+            let rows = self.repeated(delete, &|address, lost| {
+                if send::is_check(lost) {
                     let message = format!(
                         "{address} was not written: events that were deleted are still there"
                     );
                     Fault::new(FaultKind::Damaged, message)
                         .hint("look for rules and triggers on the table of events")
+                } else {
+                    unwritten(address, lost)
                 }
-                false => unwritten(address, lost),
             })?;
             let count = rows.first().map(|row| get::<i64>(row, 0)).transpose();
             let count = count.map_err(|error| unwritten(&self.address, &error.into()))?;

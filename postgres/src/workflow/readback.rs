@@ -94,9 +94,10 @@ impl ComparedChange<'_> {
                 _ => format!("({})::text", Postgres.place(*place, column)),
             }
         });
-        let id = match is_new_event(self.change) {
-            true => format!(", set_config('prose.id_{}', min(id), true)", self.n),
-            false => String::new(),
+        let id = if is_new_event(self.change) {
+            format!(", set_config('prose.id_{}', min(id), true)", self.n)
+        } else {
+            String::new()
         };
         format!(
             ", set_config('prose.row_{}', {}, true){id}",
@@ -108,15 +109,14 @@ impl ComparedChange<'_> {
     /// Returns the statement that fails unless the stored row has the digest of the written values.
     pub(super) fn look(&self) -> Option<(String, Vec<SqlValue>)> {
         let by = self.table.column("id")?;
-        let (place, values) = match is_new_event(self.change) {
-            true => (
+        let (place, values) = if is_new_event(self.change) {
+            (
                 format!("current_setting('prose.id_{}')::{}", self.n, by.of),
                 Vec::new(),
-            ),
-            false => {
-                let id = key(self.change)?;
-                (Postgres.place(1, by), vec![Postgres.value(&id, by)])
-            }
+            )
+        } else {
+            let id = key(self.change)?;
+            (Postgres.place(1, by), vec![Postgres.value(&id, by)])
         };
         let texts = self
             .columns

@@ -129,13 +129,12 @@ type SendResult<'a> = Pin<Box<dyn Future<Output = Result<Option<i64>, Error>> + 
 /// because the COMMIT is already sent when its answer arrives.
 fn one_row(change: &RowChange, statement: &Statement, leave: &str) -> String {
     let sql = &statement.sql;
-    match is_new_event(change) {
-        true => format!(
-            "WITH one(id) AS ({sql}) SELECT min(id), 1 / (count(*) = 1)::int{leave} FROM one"
-        ),
-        false => format!(
+    if is_new_event(change) {
+        format!("WITH one(id) AS ({sql}) SELECT min(id), 1 / (count(*) = 1)::int{leave} FROM one")
+    } else {
+        format!(
             "WITH one AS ({sql} RETURNING 1) SELECT NULL::text, 1 / (count(*) = 1)::int{leave} FROM one"
-        ),
+        )
     }
 }
 

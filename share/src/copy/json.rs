@@ -18,9 +18,10 @@ const PEOPLE: [&str; 7] = [
 impl Redactor {
     /// Redacts a text. If the text looks like JSON, each string is unescaped before it is scanned.
     pub(crate) fn said(&mut self, place: TextPlace<'_>, text: &str) -> Option<String> {
-        match text.trim_start().starts_with(['{', '[']) {
-            true => self.parsed(place, text, None),
-            false => self.text(place, text),
+        if text.trim_start().starts_with(['{', '[']) {
+            self.parsed(place, text, None)
+        } else {
+            self.text(place, text)
         }
     }
 
@@ -70,9 +71,10 @@ impl Redactor {
                 true => {
                     key.clone_from(&said);
                     // A key without escapes is scanned with the whole text, so only a key with escapes is scanned here.
-                    match token.contains('\\') {
-                        true => self.text(place, &said),
-                        false => None,
+                    if token.contains('\\') {
+                        self.text(place, &said)
+                    } else {
+                        None
                     }
                 }
                 false if people && PEOPLE.contains(&key.as_str()) => self.person(place, &said),

@@ -105,9 +105,10 @@ impl Redactor {
         let rest = self.metadata(place, metadata);
         changed |= rest.changed;
         let put = |row: &mut LogRow, text: String| {
-            let value = match is_text {
-                true => Value::String(text),
-                false => serde_json::from_str(&text).unwrap_or_default(),
+            let value = if is_text {
+                Value::String(text)
+            } else {
+                serde_json::from_str(&text).unwrap_or_default()
             };
             row.insert("metadata".to_owned(), value);
         };
@@ -129,12 +130,11 @@ impl Redactor {
             return;
         }
         put(row, rest.text.clone());
-        let link = match is_broken {
-            true => chain,
-            false => {
-                log.changed = true;
-                relinked(log.last.as_ref(), row, chain)
-            }
+        let link = if is_broken {
+            chain
+        } else {
+            log.changed = true;
+            relinked(log.last.as_ref(), row, chain)
         };
         if let Ok(metadata) = with_chain(Some(&rest.text), &link) {
             put(row, metadata);

@@ -192,22 +192,21 @@ pub(crate) fn extend(root: &Dir, path: &str, at: u64, bytes: &[u8]) -> io::Resul
     }
     file.seek(SeekFrom::Start(at))?;
     if let Err(cause) = file.write_all(bytes).and_then(|()| file.sync_data()) {
-        let undone = match new {
-            true => root.remove(path),
-            false => file.set_len(at),
+        let undone = if new {
+            root.remove(path)
+        } else {
+            file.set_len(at)
         };
         // If the appended line cannot be removed again, a complete line counts as recorded; readers ignore a torn line.
         let there = || {
             let part = root.read_part(path, at, bytes.len() as u64);
             part.is_ok_and(|part| part == bytes)
         };
-        return match undone.is_err() && there() {
-            true => Ok(Some(cause)),
-            false => Err(cause),
+        return if undone.is_err() && there() {
+            Ok(Some(cause))
+        } else {
+            Err(cause)
         };
     }
-    Ok(match new {
-        true => folder.sync().err(),
-        false => None,
-    })
+    Ok(if new { folder.sync().err() } else { None })
 }

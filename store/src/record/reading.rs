@@ -83,9 +83,10 @@ impl Reading {
 }
 
 fn unread(dir: &Dir, place: &str, error: &OpenError) -> Fault {
-    let kind = match error.is_failed() {
-        true => FaultKind::Io,
-        false => FaultKind::Damaged,
+    let kind = if error.is_failed() {
+        FaultKind::Io
+    } else {
+        FaultKind::Damaged
     };
     let message = format!(
         "{}: nothing was recorded: {error}",

@@ -147,12 +147,13 @@ fn runs(prose: &Path) -> Result<Option<Dir>, Fault> {
 
 fn plain(name: &str) -> Result<(), Fault> {
     let odd = name.is_empty() || name.contains(['/', '\\']) || name.starts_with('.');
-    match odd {
-        true => Err(Fault::new(
+    if odd {
+        Err(Fault::new(
             FaultKind::Io,
             format!("{name:?} is not the name of a run's folder, so it was kept"),
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }
 

@@ -93,9 +93,10 @@ fn made(conversion: &Conversion<'_>, to: &Path) -> Result<(Vec<CopyLoss>, Option
         }
         let other = conversion.compare(dir, &left)?;
         left.extend(other);
-        match conversion.again()? == before {
-            true => Ok(()),
-            false => Err(written_to()),
+        if conversion.again()? == before {
+            Ok(())
+        } else {
+            Err(written_to())
         }
     })?;
     Ok((left, late_fault))
@@ -199,10 +200,7 @@ impl Conversion<'_> {
         let same = listed
             .filter_map(|file| Some((now.get(&disk.path_of(&file.path))?, file)))
             .all(|((len, _), file)| *len == file.len);
-        match same {
-            true => Ok(()),
-            false => Err(written_to()),
-        }
+        if same { Ok(()) } else { Err(written_to()) }
     }
 
     /// Checks that no change of a killed writer is unfinished.
@@ -261,9 +259,10 @@ impl Conversion<'_> {
             None,
         )?;
         // Adds the column only for a run that needs it, because OpenProse's databases do not have it.
-        match self.session.has_unrecorded_frames() {
-            true => add_frames(dir, &dir.shown("state.db")),
-            false => Ok(()),
+        if self.session.has_unrecorded_frames() {
+            add_frames(dir, &dir.shown("state.db"))
+        } else {
+            Ok(())
         }
     }
 

@@ -196,9 +196,10 @@ fn open(damaged: &DamagedRun<'_>, path: &str) -> Result<Connection, Fault> {
             next,
             failed,
         } => {
-            let kind = match failed {
-                true => FaultKind::Io,
-                false => FaultKind::Damaged,
+            let kind = if failed {
+                FaultKind::Io
+            } else {
+                FaultKind::Damaged
             };
             Fault::new(kind, format!("{path}: {cause}")).hint(next)
         }

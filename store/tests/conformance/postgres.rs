@@ -164,9 +164,10 @@ fn in_place(tells: &str) -> Vec<String> {
             (_, true) => line.rfind(" (").unwrap_or(line.len()),
             _ => line.len(),
         };
-        match line.contains(" bytes \"") {
-            true => bindings.push(line),
-            false => lines.push(line[..cut].to_owned()),
+        if line.contains(" bytes \"") {
+            bindings.push(line)
+        } else {
+            lines.push(line[..cut].to_owned())
         }
     }
     bindings.sort();

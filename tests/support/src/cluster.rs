@@ -195,9 +195,10 @@ impl Cluster {
         let writing = thread::spawn(move || input.write_all(sql.as_bytes()));
         let done = running.wait_with_output().expect("psql ends");
         let _ = writing.join();
-        match done.status.success() {
-            true => Ok(String::from_utf8_lossy(&done.stdout).trim().to_owned()),
-            false => Err(String::from_utf8_lossy(&done.stderr).into_owned()),
+        if done.status.success() {
+            Ok(String::from_utf8_lossy(&done.stdout).trim().to_owned())
+        } else {
+            Err(String::from_utf8_lossy(&done.stderr).into_owned())
         }
     }
 }

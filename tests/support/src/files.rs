@@ -12,9 +12,10 @@ pub fn copy(from: &Path, to: &Path) {
     for entry in fs::read_dir(from).expect("a folder") {
         let entry = entry.expect("an entry");
         let to = to.join(entry.file_name());
-        match entry.path().is_dir() {
-            true => copy(&entry.path(), &to),
-            false => drop(fs::copy(entry.path(), to).expect("copied")),
+        if entry.path().is_dir() {
+            copy(&entry.path(), &to)
+        } else {
+            let _ = fs::copy(entry.path(), to).expect("copied");
         }
     }
 }

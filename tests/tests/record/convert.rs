@@ -374,9 +374,10 @@ fn every_example_there_and_back_is_the_same_run() {
         .status();
     assert!(wider.expect("cp runs").success());
     for run in copied(&project, &examples.join("runs")) {
-        let form = match project.run_dir(&run).join("state.db").is_file() {
-            true => "sqlite",
-            false => "filesystem",
+        let form = if project.run_dir(&run).join("state.db").is_file() {
+            "sqlite"
+        } else {
+            "filesystem"
         };
         there_and_back(&project, form, &run);
     }

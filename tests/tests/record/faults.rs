@@ -219,9 +219,10 @@ fn recorded(tried: &Tried<'_>) -> Verdict {
                     run.as_object_mut().map(|run| run.remove("state"));
                 }
             }
-            match now == after {
-                true => Verdict::Done,
-                false => Verdict::Odd(format!("not there: {}", differs(&now, &after))),
+            if now == after {
+                Verdict::Done
+            } else {
+                Verdict::Odd(format!("not there: {}", differs(&now, &after)))
             }
         }
         // Code 7: the command recorded, but a later step failed, such as printing or confirming.
@@ -347,9 +348,10 @@ fn differs(now: &Value, then: &Value) -> String {
         String::from_utf8_lossy(&text.as_bytes()[at.saturating_sub(60)..(at + 100).min(text.len())])
             .into_owned()
     };
-    match now == then {
-        true => "the same".to_owned(),
-        false => format!("…{}… instead of …{}…", part(&now), part(&then)),
+    if now == then {
+        "the same".to_owned()
+    } else {
+        format!("…{}… instead of …{}…", part(&now), part(&then))
     }
 }
 
@@ -523,9 +525,10 @@ impl Place {
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(folder).expect("listed") {
                 let entry = entry.expect("listed");
-                match entry.file_type().expect("a kind").is_dir() {
-                    true => folders.push(entry.path()),
-                    false => all.push(entry.path()),
+                if entry.file_type().expect("a kind").is_dir() {
+                    folders.push(entry.path())
+                } else {
+                    all.push(entry.path())
                 }
             }
         }

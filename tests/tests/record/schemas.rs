@@ -292,9 +292,10 @@ pub(crate) fn limited(project: &Project, args: &[&str], input: &[u8]) -> Output 
     });
     let ended = |out: &Output| out.status.code().is_none();
     let first = tries.next().expect("a try");
-    match ended(&first) {
-        true => tries.find(|out| !ended(out)).unwrap_or(first),
-        false => first,
+    if ended(&first) {
+        tries.find(|out| !ended(out)).unwrap_or(first)
+    } else {
+        first
     }
 }
 

@@ -33,9 +33,10 @@ fn a_raw_copy_is_the_run_again() {
             same_files(&project, run, &page_parts(&project.read(&page)), &mut wrong);
             shared.push(page);
         }
-        let form = match run.join("state.db").is_file() {
-            true => "sqlite",
-            false => "filesystem",
+        let form = if run.join("state.db").is_file() {
+            "sqlite"
+        } else {
+            "filesystem"
         };
         for file in shared {
             let opened = told(&project, &file, &name);
@@ -51,9 +52,10 @@ fn a_raw_copy_is_the_run_again() {
                     wrong.push(format!("{name}, {file}: {said}"));
                 }
             }
-            let again = match out.status.success() {
-                true => told(&project, &again, &name),
-                false => None,
+            let again = if out.status.success() {
+                told(&project, &again, &name)
+            } else {
+                None
             };
             for after in [opened, again].into_iter().flatten() {
                 for ((view, before), (_, after)) in before.iter().zip(&after) {
@@ -109,9 +111,10 @@ fn walk(folder: &Path, inside: &str, files: &mut BTreeMap<String, Vec<u8>>) {
     for entry in fs::read_dir(folder).expect("a folder") {
         let entry = entry.expect("an entry");
         let name = format!("{inside}{}", entry.file_name().to_string_lossy());
-        match entry.path().is_dir() {
-            true => walk(&entry.path(), &format!("{name}/"), files),
-            false => drop(files.insert(name, fs::read(entry.path()).expect("a file"))),
+        if entry.path().is_dir() {
+            walk(&entry.path(), &format!("{name}/"), files)
+        } else {
+            drop(files.insert(name, fs::read(entry.path()).expect("a file")))
         }
     }
 }

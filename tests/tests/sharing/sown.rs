@@ -91,8 +91,9 @@ fn pieces(secret: &str, known: impl Fn(&str) -> bool) -> Vec<&str> {
     let between = |c: char| c.is_whitespace() || matches!(c, ';' | ',' | '.' | '=');
     let words = secret.split(between).filter(|word| word.len() >= 12);
     let words: Vec<&str> = words.filter(|word| !known(word)).collect();
-    match words.is_empty() {
-        true => vec![secret],
-        false => words,
+    if words.is_empty() {
+        vec![secret]
+    } else {
+        words
     }
 }

@@ -116,11 +116,12 @@ impl Vm {
         if let Some(server) = &self.server {
             command.env("OPENPROSE_POSTGRES_URL", server);
         }
-        let out = match input.is_empty() {
-            true => command
+        let out = if input.is_empty() {
+            command
                 .output()
-                .map_err(|e| Stop::new(&shown, e.to_string()))?,
-            false => fed(&mut command, input.as_bytes()),
+                .map_err(|e| Stop::new(&shown, e.to_string()))?
+        } else {
+            fed(&mut command, input.as_bytes())
         };
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         match out.status.code() {

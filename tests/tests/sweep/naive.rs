@@ -254,12 +254,13 @@ impl Naive<'_> {
         };
         let asks = line.below.iter().any(|below| word(&below.text) == "prompt");
         let item = self.in_item();
-        let command = match asks && !names(&line.text).starts_with('*') {
-            true => format!("begin {}{item}", line.no),
-            false => format!(
+        let command = if asks && !names(&line.text).starts_with('*') {
+            format!("begin {}{item}", line.no)
+        } else {
+            format!(
                 "gate create {name} --line {}{item} --prompt Proceed?",
                 line.no
-            ),
+            )
         };
         let printed = self.vm.go(&command, "")?;
         let gate = printed.lines().next().unwrap_or_default().trim().to_owned();

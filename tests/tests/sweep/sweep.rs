@@ -131,9 +131,10 @@ fn tasks(by: By, programs: &[Program], seed: u64, ways: Ways) -> Vec<Task> {
 }
 
 fn run(programs: &[Program], tasks: &[Task], prose: &std::path::Path) -> Vec<Ended> {
-    let server = match tasks.iter().any(|task| task.form == Form::Postgres) {
-        true => Cluster::shared(),
-        false => None,
+    let server = if tasks.iter().any(|task| task.form == Form::Postgres) {
+        Cluster::shared()
+    } else {
+        None
     };
     let (at, all) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {

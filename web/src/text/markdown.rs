@@ -254,9 +254,12 @@ fn other_host(address: &str, words: &str) -> Option<String> {
     let host = host.to_lowercase();
     let shown: String = host
         .chars()
-        .map(|c| match c.is_ascii_graphic() {
-            true => c.to_string(),
-            false => c.escape_unicode().to_string(),
+        .map(|c| {
+            if c.is_ascii_graphic() {
+                c.to_string()
+            } else {
+                c.escape_unicode().to_string()
+            }
         })
         .collect();
     let bare = |name: &str| {

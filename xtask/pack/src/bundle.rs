@@ -72,9 +72,10 @@ fn build(root: &Path, profile: &str) -> Result<PathBuf> {
     let wasm = wasm::compile(root, VIEWER, profile)?;
     let path = viewer_file(root);
     let (glue, wasm) = bound(&wasm, path.parent().unwrap_or(root))?;
-    let packed = match profile == QUICK_WASM {
-        true => packed_fast(&wasm)?,
-        false => packed(&wasm)?,
+    let packed = if profile == QUICK_WASM {
+        packed_fast(&wasm)?
+    } else {
+        packed(&wasm)?
     };
     let html = page(root, &glue, &packed)?;
     write_if_new(&path, html.as_bytes())?;

@@ -46,10 +46,7 @@ struct Profile {
 
 impl Profile {
     fn name(&self) -> &'static str {
-        match self.quick {
-            true => QUICK_WASM,
-            false => WASM_PROFILE,
-        }
+        if self.quick { QUICK_WASM } else { WASM_PROFILE }
     }
 }
 

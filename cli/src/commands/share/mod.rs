@@ -99,9 +99,12 @@ pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
     };
     progress.clear();
     report.file = Some(file.display().to_string());
-    out.show(&report, || match asks {
-        true => print::shared_file(&report),
-        false => print::shared(&report, out.width),
+    out.show(&report, || {
+        if asks {
+            print::shared_file(&report)
+        } else {
+            print::shared(&report, out.width)
+        }
     })
 }
 

@@ -68,17 +68,16 @@ impl RunsToShare {
                 }
             };
             unread::require_no_io_error(&opened.session)?;
-            let opened = match as_database && is_files(&opened) {
-                false => opened,
-                true => {
-                    let (copy, to, left) = convert::aside(&opened, out)?;
-                    copies.push(copy);
-                    for left in left {
-                        let what = format!("{}: {}", left.place, left.what);
-                        say(&print::note(&escape(&what, false)));
-                    }
-                    locate::open_alone(&to.to_string_lossy())?
+            let opened = if !(as_database && is_files(&opened)) {
+                opened
+            } else {
+                let (copy, to, left) = convert::aside(&opened, out)?;
+                copies.push(copy);
+                for left in left {
+                    let what = format!("{}: {}", left.place, left.what);
+                    say(&print::note(&escape(&what, false)));
                 }
+                locate::open_alone(&to.to_string_lossy())?
             };
             all.push(One::Run(Box::new(opened)));
         }
@@ -151,9 +150,10 @@ impl One {
                 root: opened.session.run().root.to_string(),
                 database: opened.database.clone(),
                 alone: opened.alone,
-                to: match opened.alone {
-                    true => String::new(),
-                    false => format!("{}/", opened.name),
+                to: if opened.alone {
+                    String::new()
+                } else {
+                    format!("{}/", opened.name)
                 },
             },
             One::Workflows { disk, file, .. } => SharedRun::workflows(disk.as_ref(), file),

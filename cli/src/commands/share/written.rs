@@ -79,9 +79,12 @@ fn unread(error: &ArchiveError) -> CliError {
 pub(super) fn put(file: NamedTempFile, to: &Path, overwrite: bool) -> Result<u64, CliError> {
     file.as_file().sync_all()?;
     let len = file.as_file().metadata()?.len();
-    let placed = cleanup::with_cleanup_list(|_| match overwrite {
-        true => file.persist(to),
-        false => file.persist_noclobber(to),
+    let placed = cleanup::with_cleanup_list(|_| {
+        if overwrite {
+            file.persist(to)
+        } else {
+            file.persist_noclobber(to)
+        }
     });
     let placed = placed.map_err(|failed| {
         CliError::new(

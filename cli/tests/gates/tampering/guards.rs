@@ -104,9 +104,10 @@ fn a_log_that_was_emptied_or_cut_off_is_not_gone_on_with() {
         Project::restore(&original, &project.folder());
         let path = project.folder().join(log);
         let is_gone = left == GONE;
-        match is_gone {
-            true => fs::remove_file(path).expect("removed"),
-            false => fs::write(path, left).expect("written"),
+        if is_gone {
+            fs::remove_file(path).expect("removed")
+        } else {
+            fs::write(path, left).expect("written")
         }
         let before = project.files();
         let what = format!("{log}, {what}");

@@ -201,8 +201,9 @@ fn filled(text: &str) -> Value {
 
 /// Returns the metadata, or NULL if it is empty.
 fn object(metadata: &Map<String, Value>) -> Value {
-    match metadata.is_empty() {
-        true => Value::Null,
-        false => metadata.clone().into(),
+    if metadata.is_empty() {
+        Value::Null
+    } else {
+        metadata.clone().into()
     }
 }

@@ -205,9 +205,10 @@ fn inside(group: &[SqlToken]) -> &[SqlToken] {
 
 /// Removes parentheses around all of an expression.
 fn bare(tokens: &[SqlToken]) -> &[SqlToken] {
-    match group(tokens).len() == tokens.len() && inside(tokens).len() < tokens.len() {
-        true => bare(inside(tokens)),
-        false => tokens,
+    if group(tokens).len() == tokens.len() && inside(tokens).len() < tokens.len() {
+        bare(inside(tokens))
+    } else {
+        tokens
     }
 }
 

@@ -46,9 +46,10 @@ pub(super) fn tokens(sql: &str) -> Vec<SqlToken> {
                     tokens.push(SqlToken::Literal(text));
                     end + len
                 } else {
-                    tokens.push(match is_number {
-                        true => SqlToken::Literal(word.to_owned()),
-                        false => SqlToken::Word(word.to_ascii_lowercase()),
+                    tokens.push(if is_number {
+                        SqlToken::Literal(word.to_owned())
+                    } else {
+                        SqlToken::Word(word.to_ascii_lowercase())
                     });
                     end
                 }

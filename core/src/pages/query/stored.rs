@@ -69,9 +69,10 @@ pub(super) fn questions(name_in: impl Fn(&str) -> String) -> Vec<StoredQuestion>
     let in_words = |sql: &str| {
         MODEL.iter().fold(sql.to_owned(), |sql, model| {
             let mark = format!("{{{}}}", model.name);
-            match sql.contains(&mark) {
-                true => sql.replace(&mark, &name_in(model.name)),
-                false => sql,
+            if sql.contains(&mark) {
+                sql.replace(&mark, &name_in(model.name))
+            } else {
+                sql
             }
         })
     };

@@ -283,9 +283,10 @@ fn values(asked: &QueriedRun<'_>, push: Push<'_>) {
 }
 
 fn value_row(asked: &QueriedRun<'_>, row: &BindingRow) -> [Value<'static>; 17] {
-    let (value, cut) = match asked.values {
-        true => beginning(asked, row),
-        false => (Value::Null, Value::Null),
+    let (value, cut) = if asked.values {
+        beginning(asked, row)
+    } else {
+        (Value::Null, Value::Null)
     };
     // The row of an attachment contains only a summary, whose length would mislead.
     let length = match row.attachment {

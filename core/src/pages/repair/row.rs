@@ -183,9 +183,10 @@ impl Repair {
         let rest: Map<String, Json> = rest
             .map(|(name, cell)| (name.clone(), shown(cell)))
             .collect();
-        let before = match rest.is_empty() {
-            true => Value::Null,
-            false => Value::text(&Json::Object(rest).to_string()),
+        let before = if rest.is_empty() {
+            Value::Null
+        } else {
+            Value::text(&Json::Object(rest).to_string())
         };
         row.cells
             .retain(|(name, _)| known.contains(&name.to_ascii_lowercase().as_str()));

@@ -74,9 +74,10 @@ fn failed_last(
         };
         let mut inner = facts.inner(within).filter(ran);
         // Of several failed branches, the first comes first.
-        let (last, node) = match around.is_some_and(|around| around.kind == NodeKind::Parallel) {
-            true => inner.find(|(_, node)| node.has_failed())?,
-            false => inner.last()?,
+        let (last, node) = if around.is_some_and(|around| around.kind == NodeKind::Parallel) {
+            inner.find(|(_, node)| node.has_failed())?
+        } else {
+            inner.last()?
         };
         if node.kind.is_round() {
             within = Some(last);

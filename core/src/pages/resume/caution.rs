@@ -73,9 +73,10 @@ impl Cautions<'_> {
             node.kind,
             NodeKind::Statement | NodeKind::Branch { .. } | NodeKind::Gate { .. }
         );
-        let begun = match failed {
-            true => "failed",
-            false => "was begun, and no end is recorded",
+        let begun = if failed {
+            "failed"
+        } else {
+            "was begun, and no end is recorded"
         };
         if is_work && kind == Kind::Exec {
             let text = format!("{what} {begun}: its command may have run, whole or in part");
@@ -90,9 +91,10 @@ impl Cautions<'_> {
                 Some(max) if node.attempts >= max => ": no attempt is left",
                 _ => "",
             };
-            let word = match failed {
-                true => "has failed in attempt",
-                false => "is in attempt",
+            let word = if failed {
+                "has failed in attempt"
+            } else {
+                "is in attempt"
             };
             let n = node.attempts;
             self.add(Risk::Attempts, at, format!("{what} {word} {n}{of}{left}"));

@@ -302,13 +302,14 @@ impl NeededNames<'_> {
                 ValueAt::File { .. } => true,
             };
             let reason = found.candidates.into_iter().next().map(|c| c.reason);
-            Some(match there {
-                true => Origin::binding(NeedState::There, at, reason.unwrap_or_default()),
-                false => Origin::binding(
+            Some(if there {
+                Origin::binding(NeedState::There, at, reason.unwrap_or_default())
+            } else {
+                Origin::binding(
                     NeedState::Empty,
                     at,
                     "a binding has this name, but the value of the binding is missing",
-                ),
+                )
             })
         });
         self.answers.insert(key, answer.clone());

@@ -7,15 +7,19 @@ use crate::pages::view::{
 /// Returns the sections of a view. Titles and explanations never contain text from the run.
 pub fn sections(view: &ResumeView) -> Sections {
     let cautions = view.cautions.iter().map(|caution| {
-        let (mark, tone) = match caution.risk.is_open() {
-            true => ("!", Tone::Wait),
-            false => ("·", Tone::Quiet),
+        let (mark, tone) = if caution.risk.is_open() {
+            ("!", Tone::Wait)
+        } else {
+            ("·", Tone::Quiet)
         };
         Item::new(mark, tone, caution.text.clone())
     });
-    let missing = view.missing().into_iter().map(|(text, sure)| match sure {
-        true => Item::new("✗", Tone::Bad, text),
-        false => Item::new("·", Tone::Quiet, text),
+    let missing = view.missing().into_iter().map(|(text, sure)| {
+        if sure {
+            Item::new("✗", Tone::Bad, text)
+        } else {
+            Item::new("·", Tone::Quiet, text)
+        }
     });
     let steps = (1..).zip(&view.steps).map(|(n, step)| Item {
         commands: step.commands.clone(),

@@ -78,9 +78,10 @@ pub(super) fn among(
 ) -> Result<String, ChooseError> {
     // No `name` can refer to a run without an id, so such a run is not a candidate.
     let ids: Vec<&str> = ids.iter().copied().filter(|id| !id.is_empty()).collect();
-    let id = match ids.contains(&name) {
-        true => name,
-        false => *by_beginning(&ids, |id| id, name, label)?,
+    let id = if ids.contains(&name) {
+        name
+    } else {
+        *by_beginning(&ids, |id| id, name, label)?
     };
     Ok(id.to_owned())
 }

@@ -86,9 +86,10 @@ impl Session {
         if store.db.holds_many_runs() {
             return None;
         }
-        Some(match self.source().file(&self.place).is_some() {
-            true => self.place.clone(),
-            false => format!("{}state.db", self.root),
+        Some(if self.source().file(&self.place).is_some() {
+            self.place.clone()
+        } else {
+            format!("{}state.db", self.root)
         })
     }
 

@@ -71,9 +71,10 @@ impl OpenError {
     /// Returns the rule for an issue about this error: `reading-failed`, or `damaged` if the content was read but could
     /// not be understood.
     pub(super) fn rule(&self, damaged: &'static str) -> &'static str {
-        match self.is_failed() {
-            true => "reading-failed",
-            false => damaged,
+        if self.is_failed() {
+            "reading-failed"
+        } else {
+            damaged
         }
     }
 
@@ -305,13 +306,15 @@ fn open_folder(source: Rc<dyn Source>, dir: &str, options: &Options) -> Result<P
         }));
     }
     if let Some(error) = refused {
-        let issue = match has_stray_database(source.as_ref(), dir) {
-            true => Issue::noted("stray-database", error.to_string()).hint(
-                "The database is ignored, because the run is kept in the files beside it. Next: remove the database if no other program needs it.",
-            ),
-            false => Issue::error(error.rule("database-unreadable"), error.to_string()).hint(
-                format!("the folder's own files are shown instead; {}", error.next()),
-            ),
+        let issue = if has_stray_database(source.as_ref(), dir) {
+            Issue::noted("stray-database", error.to_string()).hint(
+            "The database is ignored, because the run is kept in the files beside it. Next: remove the database if no other program needs it.",
+        )
+        } else {
+            Issue::error(error.rule("database-unreadable"), error.to_string()).hint(format!(
+                "the folder's own files are shown instead; {}",
+                error.next()
+            ))
         };
         run.issues.push(issue.at_file("state.db"));
     }

@@ -31,9 +31,10 @@ impl DatabaseAt {
     pub fn of(source: &dyn Source, session: &Session, place: &str) -> DatabaseAt {
         let root = &session.run().root;
         let is_file = source.file(place).is_some();
-        let path = match is_file {
-            true => place.to_owned(),
-            false => format!("{root}state.db"),
+        let path = if is_file {
+            place.to_owned()
+        } else {
+            format!("{root}state.db")
         };
         let alone = is_file && !path.ends_with("state.db");
         let stray = !is_file && has_stray_database(source, root.trim_end_matches('/'));

@@ -110,9 +110,12 @@ pub(super) fn of_head(
         db.as_ref(),
         name,
         &folder_name(source.as_ref(), dir),
-        |run| match says_its_end(run) {
-            true => ROWS_OF_FINISHED,
-            false => ROWS,
+        |run| {
+            if says_its_end(run) {
+                ROWS_OF_FINISHED
+            } else {
+                ROWS
+            }
         },
     )
     .ok()?;

@@ -136,9 +136,12 @@ enum Removability {
 }
 
 fn judge(request: &Request, entry: &RunsEntry, by_name: bool) -> Removability {
-    let unless_named = |why: &str| match by_name {
-        true => Removability::Keep(why.to_owned()),
-        false => Removability::NotAsked,
+    let unless_named = |why: &str| {
+        if by_name {
+            Removability::Keep(why.to_owned())
+        } else {
+            Removability::NotAsked
+        }
     };
     match entry.kind {
         EntryKind::Link => {
@@ -157,11 +160,12 @@ fn judge(request: &Request, entry: &RunsEntry, by_name: bool) -> Removability {
     }
     if run.error.is_some() {
         let asked = by_name || !request.filter.status.is_empty();
-        return match asked {
-            true => Removability::Remove("the run cannot be opened".to_owned()),
-            false => Removability::Keep(
-                "the run cannot be opened; to remove it, name the run or give `--status unreadable`".to_owned(),
-            ),
+        return if asked {
+            Removability::Remove("the run cannot be opened".to_owned())
+        } else {
+            Removability::Keep(
+            "the run cannot be opened; to remove it, name the run or give `--status unreadable`".to_owned(),
+        )
         };
     }
     let ended = matches!(
@@ -182,9 +186,10 @@ fn judge(request: &Request, entry: &RunsEntry, by_name: bool) -> Removability {
 }
 
 fn forced(request: &Request, why: &str) -> Removability {
-    match request.force {
-        true => Removability::Remove(format!("--force, although {why}")),
-        false => Removability::Keep(format!("{why}; `--force` removes the run anyway")),
+    if request.force {
+        Removability::Remove(format!("--force, although {why}"))
+    } else {
+        Removability::Keep(format!("{why}; `--force` removes the run anyway"))
     }
 }
 

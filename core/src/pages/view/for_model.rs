@@ -92,9 +92,10 @@ impl ForModel {
         self.raw = false;
         self.replaced = replaced;
         let words = self.replaced_words();
-        self.set_end(&match self.replaced.is_empty() {
-            true => "Nothing in this copy looked like a secret.\n".to_owned(),
-            false => format!("{words} before this copy was made, each by a name in brackets.\n"),
+        self.set_end(&if self.replaced.is_empty() {
+            "Nothing in this copy looked like a secret.\n".to_owned()
+        } else {
+            format!("{words} before this copy was made, each by a name in brackets.\n")
         });
     }
 

@@ -150,9 +150,10 @@ impl Overview {
 
     /// Returns the words for a missing time: `not recorded`, or `not readable` if the statements could not be read.
     pub fn no_time(&self) -> &'static str {
-        match self.is_unread(RunPart::Statements) {
-            true => "not readable",
-            false => "not recorded",
+        if self.is_unread(RunPart::Statements) {
+            "not readable"
+        } else {
+            "not recorded"
         }
     }
 

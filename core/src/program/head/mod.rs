@@ -86,9 +86,12 @@ impl StatementHead {
         let line = LineTokens { text, tokens };
         let mut head = StatementHead::default();
         let rest = head.left_side(line);
-        head.kind = head.action(rest).or_else(|| match head.assigns {
-            true => head.call(rest),
-            false => head.label(rest).or_else(|| head.call(rest)),
+        head.kind = head.action(rest).or_else(|| {
+            if head.assigns {
+                head.call(rest)
+            } else {
+                head.label(rest).or_else(|| head.call(rest))
+            }
         });
         if head.kind.is_none() && head.assigns {
             head.kind = match head.binds {

@@ -250,9 +250,10 @@ impl Index {
             .filter(|id| all.binary_search(id).is_ok())
             .collect();
         let is_begun = !begins.is_empty();
-        let likely: Vec<u32> = match is_begun {
-            true => begins,
-            false => all.iter().copied().filter(same_kind).collect(),
+        let likely: Vec<u32> = if is_begun {
+            begins
+        } else {
+            all.iter().copied().filter(same_kind).collect()
         };
         // The tie is a guess if the only match binds the name by another kind of action, or if other statements bind
         // the name, too.
@@ -307,9 +308,10 @@ impl Index {
         };
         let clean = all.iter().filter(ends).map(|(_, id)| *id);
         let clean: Vec<u32> = clean.filter(|_| !row.cut).collect();
-        let statements: Vec<u32> = match clean.is_empty() {
-            true => all.into_iter().map(|(_, id)| id).collect(),
-            false => clean,
+        let statements: Vec<u32> = if clean.is_empty() {
+            all.into_iter().map(|(_, id)| id).collect()
+        } else {
+            clean
         };
         // A text that is only a keyword identifies a statement if no other statement begins with that keyword.
         let is_enough = !row.is_keyword() || statements.len() == 1;
@@ -354,9 +356,10 @@ impl Index {
                 break;
             };
             if text.starts_with(literal) {
-                return match literal.len() < 4 {
-                    true => &[],
-                    false => features.same(Feature::Quoted, literal),
+                return if literal.len() < 4 {
+                    &[]
+                } else {
+                    features.same(Feature::Quoted, literal)
                 };
             }
             let same = literal

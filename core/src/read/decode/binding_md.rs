@@ -83,9 +83,10 @@ pub fn parse(bytes: &[u8], whole: bool, stem: &str) -> Option<BindingHeader> {
     }
     // Bytes that are not the whole file may end in the middle of a line. Only complete lines are parsed.
     let last = || bytes.iter().rposition(|b| *b == b'\n');
-    let lines = match whole {
-        true => bytes.len(),
-        false => last().map_or(0, |last| last + 1),
+    let lines = if whole {
+        bytes.len()
+    } else {
+        last().map_or(0, |last| last + 1)
     };
     let mut reader = HeaderReader {
         bytes: bytes.get(..lines).unwrap_or_default(),

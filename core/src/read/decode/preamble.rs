@@ -42,9 +42,10 @@ pub(crate) fn front_matter(text: &str) -> Option<(&str, &str)> {
 
 /// Removes the asterisks from a line with a bold key: `**Key:** value`.
 pub(crate) fn unbold(line: &str) -> Cow<'_, str> {
-    match line.starts_with("**") {
-        true => line.replacen("**", "", 2).into(),
-        false => line.into(),
+    if line.starts_with("**") {
+        line.replacen("**", "", 2).into()
+    } else {
+        line.into()
     }
 }
 

@@ -83,17 +83,18 @@ impl Header {
 /// rows are missing. Without a `-shm`, rows are missing only if the database was copied while it was open.
 pub fn wal_missing(path: &str, has_shm: bool) -> Issue {
     let what = format!("{path} is in WAL mode and there is no {path}-wal");
-    let issue = match has_shm {
-        true => Issue::warning(
+    let issue = if has_shm {
+        Issue::warning(
             "wal-missing",
             format!("{what}, but a {path}-shm: the newest rows are missing"),
-        ),
-        false => Issue::noted(
+        )
+    } else {
+        Issue::noted(
             "wal-missing",
             format!(
                 "{what}: rows are missing if the database was copied while a program had it open"
             ),
-        ),
+        )
     };
     issue.at_file(path).hint(format!(
         "If there is a {path}-wal beside the original, copy both files again together."

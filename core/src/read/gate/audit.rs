@@ -252,9 +252,10 @@ fn read_link(event: &AuditEvent) -> Result<Option<(Chain, Option<SealedContent>)
                 .metadata
                 .as_deref()
                 .is_some_and(|text| text.contains("\"chain\""));
-            return match named {
-                true => Err(malformed(error.to_string())),
-                false => Ok(None),
+            return if named {
+                Err(malformed(error.to_string()))
+            } else {
+                Ok(None)
             };
         }
     };

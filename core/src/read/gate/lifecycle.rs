@@ -54,9 +54,10 @@ impl Lifecycle {
             status => status.word(),
         };
         let created = gate.created.as_ref().and_then(Stamp::millis);
-        let until = match pending {
-            true => now,
-            false => gate.resolved.as_ref().and_then(Stamp::millis),
+        let until = if pending {
+            now
+        } else {
+            gate.resolved.as_ref().and_then(Stamp::millis)
         };
         let waited = created
             .zip(until)

@@ -56,9 +56,10 @@ pub(super) fn query(
     let tables = discover(conn)?;
     let named = has_names(conn)?;
     // rusqlite panics if SQLite cannot allocate a result, so the longest result must be far below the memory limit.
-    let longest = match super::shape::is_utf8(conn)? {
-        true => LONGEST,
-        false => LONGEST / 4,
+    let longest = if super::shape::is_utf8(conn)? {
+        LONGEST
+    } else {
+        LONGEST / 4
     };
     for (limit, most) in [
         (Limit::SQLITE_LIMIT_LENGTH, longest),
@@ -181,13 +182,12 @@ fn ask(conn: &Connection, question: &Question<'_>, named: bool) -> Result<QueryV
         }));
     }
     let mut view = QueryView::default();
-    match named {
-        true => view.columns = columns(&statement),
-        false => {
-            view.columns = numbered(&statement);
-            let note = "Columns are numbered: a name in the database is not UTF-8 text.";
-            view.notes.push(note.to_owned());
-        }
+    if named {
+        view.columns = columns(&statement)
+    } else {
+        view.columns = numbered(&statement);
+        let note = "Columns are numbered: a name in the database is not UTF-8 text.";
+        view.notes.push(note.to_owned());
     }
     let limit = question.limit.min(MOST_ROWS) as usize;
     let (width, mut held) = (view.columns.len(), 0);

@@ -312,9 +312,10 @@ impl CreateGate {
         let names = names.filter(|name| used.iter().any(|used| used.name == *name));
         let mut values = BTreeMap::new();
         for name in names {
-            let value = match given {
-                true => None,
-                false => short_value(facts, listing, at, entry.parent, &name)?,
+            let value = if given {
+                None
+            } else {
+                short_value(facts, listing, at, entry.parent, &name)?
             };
             values.insert(name, value);
         }

@@ -110,9 +110,10 @@ impl<'a> Log<'a> {
 /// Refuses to record in a run whose audit log is missing. The decisions that the log recorded are unknown, and a
 /// further row would hide the loss.
 pub(in crate::record) fn log_is_there(facts: &Facts<'_>) -> Result<(), WriteError> {
-    match facts.lacks_log() {
-        true => was_sealed(facts),
-        false => Ok(()),
+    if facts.lacks_log() {
+        was_sealed(facts)
+    } else {
+        Ok(())
     }
 }
 

@@ -82,16 +82,17 @@ impl<'a> Measure<'a> {
         if let Some(why) = removed(facts, gate, &events) {
             return Err(was_changed(&why));
         }
-        match self.overrides {
-            true => Ok(DecisionBasis::ByOverride),
-            false => Err(WriteError::refused(
+        if self.overrides {
+            Ok(DecisionBasis::ByOverride)
+        } else {
+            Err(WriteError::refused(
                 UNSEALED,
                 format!(
                     "the audit log of this run seals the creation of each gate, but has no sealed row for the creation of gate {}: nothing was decided",
                     shown(&gate.id)
                 ),
                 "another tool created the gate, or its row was cut off the end of the log: ask who created the gate, and compare the log with a head that you kept (`prosescope audit verify RUN --expect-head HEAD`). To decide the gate nevertheless, add --override to `prosescope approve`, `reject` or `gates expire`; the log records the override",
-            )),
+            ))
         }
     }
 

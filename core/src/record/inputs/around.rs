@@ -90,9 +90,10 @@ pub(super) fn last_of(
             Some((id, _)) => *id = row.id,
             None => found = Some((row.id, row)),
         }
-        match first {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        if first {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
     })?;
     Ok(found)
@@ -115,9 +116,10 @@ pub(super) fn error_in(
         if row.status == Status::Failed && row.error.is_some() {
             failed.push(row);
         }
-        match looked < RECENT {
-            true => ControlFlow::Continue(()),
-            false => ControlFlow::Break(()),
+        if looked < RECENT {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
         }
     })?;
     for row in failed {

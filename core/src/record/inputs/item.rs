@@ -175,9 +175,10 @@ impl<'a> UsePlace<'a> {
         let operations = (own.line..line_of(here)).filter_map(|line| {
             let text = listing.lines.get(line.checked_sub(1)? as usize)?;
             let text = text.text.trim();
-            let after = match line == own.line {
-                true => text.rsplit_once('|').map(|(_, after)| after),
-                false => text.strip_prefix('|'),
+            let after = if line == own.line {
+                text.rsplit_once('|').map(|(_, after)| after)
+            } else {
+                text.strip_prefix('|')
             }?;
             let end = |c: char| !c.is_alphanumeric();
             let word = after.trim_start().split(end).next()?.to_owned();
@@ -197,9 +198,10 @@ impl<'a> UsePlace<'a> {
         }
         let mut before = operations.into_iter().filter(|of| of.last.is_some()).rev();
         let nearest = before.next()?;
-        match nearest.is_filter() {
-            true => Some(before.find(|of| !of.is_filter()).unwrap_or(nearest)),
-            false => Some(nearest),
+        if nearest.is_filter() {
+            Some(before.find(|of| !of.is_filter()).unwrap_or(nearest))
+        } else {
+            Some(nearest)
         }
     }
 

@@ -118,9 +118,10 @@ impl<'a> UsePlace<'a> {
                         break;
                     }
                 };
-                let around = match at == maker {
-                    true => String::new(),
-                    false => format!(", like the construct around it (line {})", statement.line),
+                let around = if at == maker {
+                    String::new()
+                } else {
+                    format!(", like the construct around it (line {})", statement.line)
                 };
                 return Ok(Some(format!(
                     "line {line} makes this value: {ended}{around}"

@@ -145,12 +145,13 @@ impl NextFacts<'_> {
         let id = row.id;
         let is_loop = shape(row) == RowShape::Loop;
         if let Some(line) = self.facts.returned(Some(id)) {
-            return match is_loop {
-                true => Ok(Some(vec![choice(
+            return if is_loop {
+                Ok(Some(vec![choice(
                     format!("prosescope end {id}"),
                     format!("the call returned at line {line}, in this loop"),
-                )])),
-                false => self.end(Some(row)).map(Some),
+                )]))
+            } else {
+                self.end(Some(row)).map(Some)
             };
         }
         Ok(None)

@@ -107,9 +107,10 @@ pub(crate) fn stands(
         };
         Ok(all.filter_map(stand).collect())
     };
-    match run.recorded_in_rows() && !is_over(run) {
-        true => found().unwrap_or_default(),
-        false => BTreeMap::new(),
+    if run.recorded_in_rows() && !is_over(run) {
+        found().unwrap_or_default()
+    } else {
+        BTreeMap::new()
     }
 }
 

@@ -317,9 +317,10 @@ fn inputs(out: &mut String, inputs: &[InputOfTask]) {
             let get = input.get.as_deref()?;
             let plain = input.note.is_none();
             let note = note(input);
-            Some(match plain {
-                true => get.to_owned(),
-                false => format!("{get}  # {}: {note}", input.name),
+            Some(if plain {
+                get.to_owned()
+            } else {
+                format!("{get}  # {}: {note}", input.name)
             })
         })
         .collect();

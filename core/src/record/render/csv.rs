@@ -25,9 +25,10 @@ fn line(out: &mut String, cells: impl Iterator<Item = String>) {
 
 fn quoted(text: &str) -> String {
     let plain = !text.is_empty() && !text.contains(['"', ',', '\r', '\n', ' ']);
-    match plain {
-        true => text.to_owned(),
-        false => format!("\"{}\"", text.replace('"', "\"\"")),
+    if plain {
+        text.to_owned()
+    } else {
+        format!("\"{}\"", text.replace('"', "\"\""))
     }
 }
 

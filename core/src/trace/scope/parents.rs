@@ -61,12 +61,13 @@ pub(super) fn nearest(
     wanted: impl Fn(i64) -> bool,
 ) -> Option<i64> {
     let mut found = None;
-    visit(run, trace, from, |id, _| match wanted(id) {
-        true => {
+    visit(run, trace, from, |id, _| {
+        if wanted(id) {
             found = Some(id);
             ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
-        false => ControlFlow::Continue(()),
     });
     found
 }

@@ -171,9 +171,10 @@ pub(super) fn bent(bend: Bend, from: Option<i64>) -> Issue {
             "The search for the name continues at the root, so it may skip enclosing frames.",
         ),
     };
-    let message = match row == from {
-        true => message,
-        false => format!("{message}, on the way from execution {from}"),
+    let message = if row == from {
+        message
+    } else {
+        format!("{message}, on the way from execution {from}")
     };
     Issue::warning(rule, message)
         .hint(hint)

@@ -134,9 +134,10 @@ impl Story {
                     return;
                 }
                 left -= 1;
-                let status = match over {
-                    true => NodeStatus::Skipped,
-                    false => NodeStatus::Pending,
+                let status = if over {
+                    NodeStatus::Skipped
+                } else {
+                    NodeStatus::Pending
                 };
                 let text = branch.clone();
                 let mut new = Happening::new(NodeKind::Branch { branch }, status);
@@ -207,9 +208,10 @@ fn node(
         dropped: dropped || own.rows.cuts || is_round && above.dropped,
         drops: own.kind == NodeKind::Parallel && !open && drops(),
     };
-    let status = match dropped {
-        true => NodeStatus::Abandoned,
-        false => std::mem::replace(&mut own.status, NodeStatus::Unknown),
+    let status = if dropped {
+        NodeStatus::Abandoned
+    } else {
+        std::mem::replace(&mut own.status, NodeStatus::Unknown)
     };
     let kind = std::mem::replace(&mut own.kind, NodeKind::Statement);
     let node = Node {

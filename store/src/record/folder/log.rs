@@ -122,9 +122,10 @@ fn last_line(root: &Dir, path: &str) -> io::Result<Option<(u64, Vec<u8>)>> {
         }
         at = from;
     }
-    let rest = match end < len {
-        true => part(end, len - end)?,
-        false => Vec::new(),
+    let rest = if end < len {
+        part(end, len - end)?
+    } else {
+        Vec::new()
     };
     Ok(Some((end, rest)))
 }

@@ -454,9 +454,10 @@ pub(crate) fn connect_workflows(
     make: bool,
     clock: &TransactionClock,
 ) -> Result<Connection, Fault> {
-    let flags = match make {
-        true => OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
-        false => OpenFlags::SQLITE_OPEN_READ_WRITE,
+    let flags = if make {
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE
+    } else {
+        OpenFlags::SQLITE_OPEN_READ_WRITE
     };
     connect(dir, name, flags, clock)
 }

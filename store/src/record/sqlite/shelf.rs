@@ -35,14 +35,14 @@ impl SqliteShelf<'_> {
                 "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence')",
             )?
             .query_row([], |row| row.get(0))?;
-        let counted = match counts {
-            true => self
-                .conn
+        let counted = if counts {
+            self.conn
                 .prepare_cached("SELECT seq FROM sqlite_sequence WHERE name = ?1")?
                 .query_row([table], |row| row.get::<_, Option<i64>>(0))
                 .optional()?
-                .flatten(),
-            false => None,
+                .flatten()
+        } else {
+            None
         };
         Ok(highest.max(counted.unwrap_or(0)).saturating_add(1))
     }

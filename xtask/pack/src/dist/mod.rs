@@ -84,9 +84,10 @@ pub(crate) fn run_dist(root: &Path, args: &DistArgs) -> Result<()> {
     }
     replace(&new, &dist)?;
     report(&dist, args.only.is_none())?;
-    match args.check {
-        true => check::check(root, &dist),
-        false => Ok(()),
+    if args.check {
+        check::check(root, &dist)
+    } else {
+        Ok(())
     }
 }
 
@@ -180,9 +181,10 @@ fn replace(new: &Path, dist: &Path) -> Result<()> {
         fs::rename(dist, &old).with_context(|| format!("moving {}", dist.display()))?;
     }
     fs::rename(new, dist).with_context(|| format!("moving {}", new.display()))?;
-    match old.exists() {
-        true => fs::remove_dir_all(&old).with_context(|| format!("removing {}", old.display())),
-        false => Ok(()),
+    if old.exists() {
+        fs::remove_dir_all(&old).with_context(|| format!("removing {}", old.display()))
+    } else {
+        Ok(())
     }
 }
 

@@ -78,9 +78,10 @@ pub(crate) fn build(root: &Path, target: &str, embedded: &EmbeddedFiles) -> Resu
 
 /// Returns the program's file name on a target.
 pub(crate) fn file_name(target: &str) -> &'static str {
-    match target.contains("windows") {
-        true => "prosescope.exe",
-        false => "prosescope",
+    if target.contains("windows") {
+        "prosescope.exe"
+    } else {
+        "prosescope"
     }
 }
 

@@ -34,9 +34,10 @@ const QEMU: Tool = Tool {
 
 /// Makes sure that archives can be packed. On systems other than Linux, `tar` needs no `xz`.
 pub(crate) fn archives() -> Result<()> {
-    match cfg!(target_os = "linux") {
-        true => ensure(&[&XZ]),
-        false => Ok(()),
+    if cfg!(target_os = "linux") {
+        ensure(&[&XZ])
+    } else {
+        Ok(())
     }
 }
 

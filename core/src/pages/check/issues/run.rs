@@ -58,9 +58,10 @@ fn empty(run: &Run, findings: &mut Findings) {
 /// Reports a run whose recorded end is earlier than its start.
 fn backwards(at: RunUnderCheck<'_>, findings: &mut Findings) {
     let run = at.run;
-    let what = match RunStatus::parse(&at.trace.verdict.status).is_finished() {
-        true => "end",
-        false => "last update",
+    let what = if RunStatus::parse(&at.trace.verdict.status).is_finished() {
+        "end"
+    } else {
+        "last update"
     };
     let by_id = run.started_by_id().filter(|_| run.started.is_none());
     let from = by_id.as_ref().map_or("", |_| ", from the run's id");

@@ -31,9 +31,10 @@ impl Carry<'_, '_> {
                 ),
             };
             // Names that differ only in case are one folder on some file systems.
-            let new = match self.to_folder {
-                true => names_a_file(&agent.name) && names.insert(agent.name.to_lowercase()),
-                false => names.insert(agent.name.to_string()),
+            let new = if self.to_folder {
+                names_a_file(&agent.name) && names.insert(agent.name.to_lowercase())
+            } else {
+                names.insert(agent.name.to_string())
             };
             if new {
                 self.agent(&agent, &versions, &place)?;

@@ -257,18 +257,20 @@ impl Carry<'_, '_> {
             let binder = self.session.listing()?.binder(&binding.name)?;
             binder.binds.clone()
         };
-        match own.is_empty() {
-            true => says().unwrap_or_default(),
-            false => own.to_owned(),
+        if own.is_empty() {
+            says().unwrap_or_default()
+        } else {
+            own.to_owned()
         }
     }
 
     /// Returns the frame around a binding's frame, for the binding's record in the copy. In a database, the result is
     /// `None` if the binding's frame has a row.
     fn around(&self, binding: &Binding) -> Option<i64> {
-        match self.to_folder {
-            true => self.session.frame_around(binding),
-            false => self.session.unrecorded_frame(binding),
+        if self.to_folder {
+            self.session.frame_around(binding)
+        } else {
+            self.session.unrecorded_frame(binding)
         }
     }
 }
@@ -286,12 +288,11 @@ impl Session {
         let around = binding.parent_execution_id?;
         let frame = binding.execution_id?;
         // The copy of a hand-written state file has rows for the frames of its call stack.
-        let has_row = match self.run.recorded_in_rows() {
-            true => {
-                let rows = &self.run.executions;
-                rows.binary_search_by_key(&frame, |row| row.id).is_ok()
-            }
-            false => self.trace.of_row(frame).is_some(),
+        let has_row = if self.run.recorded_in_rows() {
+            let rows = &self.run.executions;
+            rows.binary_search_by_key(&frame, |row| row.id).is_ok()
+        } else {
+            self.trace.of_row(frame).is_some()
         };
         (!has_row).then_some(around)
     }

@@ -56,9 +56,10 @@ impl Session {
             let path = file.path.get(self.root.len()..).unwrap_or_default();
             let of_database = self.values.db.as_ref().is_some_and(|db| {
                 // A run on a server is listed as a file `state.db`, although its store has the server's name.
-                let name = match db.db.holds_many_runs() {
-                    true => "state.db",
-                    false => &*db.name,
+                let name = if db.db.holds_many_runs() {
+                    "state.db"
+                } else {
+                    &*db.name
                 };
                 path.strip_prefix(name)
                     .is_some_and(|end| matches!(end, "" | "-wal" | "-shm" | "-journal"))
@@ -66,9 +67,10 @@ impl Session {
             if of_database || path == "x_checkpoint.jsonl" || folder::is_workings(path) {
                 continue;
             }
-            match to_folder {
-                true => self.beside(path, &mut files),
-                false => self.of_folder(file, path, &as_rows, &mut segments, &mut files),
+            if to_folder {
+                self.beside(path, &mut files)
+            } else {
+                self.of_folder(file, path, &as_rows, &mut segments, &mut files)
             }
         }
         files

@@ -18,15 +18,16 @@ impl Carry<'_, '_> {
         let mut names = BTreeSet::new();
         for gate in run.recorded_gates() {
             let run_id = text(&gate.run_id).unwrap_or_else(|| run.id.to_string());
-            let (new, why) = match self.to_folder {
-                true => (
+            let (new, why) = if self.to_folder {
+                (
                     names_a_file(&gate.id) && names.insert((String::new(), gate.id.to_lowercase())),
                     "not copied: a file cannot have the gate's name, or another gate has the same name",
-                ),
-                false => (
+                )
+            } else {
+                (
                     names.insert((run_id.clone(), gate.id.to_string())),
                     "not copied: another gate has the same name",
-                ),
+                )
             };
             if !new {
                 self.left(format!("gate {} of run {run_id}", gate.id), why);

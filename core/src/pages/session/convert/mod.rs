@@ -98,9 +98,10 @@ impl Session {
             ahead: BTreeMap::new(),
             reads_ahead: true,
             left: Vec::new(),
-            by_hand: match to_folder {
-                true => StateFileRows::default(),
-                false => self.rows_of_state_file(),
+            by_hand: if to_folder {
+                StateFileRows::default()
+            } else {
+                self.rows_of_state_file()
             },
         };
         carry.reading();
@@ -217,21 +218,21 @@ impl Carry<'_, '_> {
         text: Option<&str>,
     ) -> Map<String, Value> {
         let text = text.filter(|text| !text.trim().is_empty());
-        let parsed = text.map(|text| match text.len() <= METADATA {
-            true => serde_json::from_str(text).ok(),
-            false => None,
+        let parsed = text.map(|text| {
+            if text.len() <= METADATA {
+                serde_json::from_str(text).ok()
+            } else {
+                None
+            }
         });
         match parsed {
             None => Map::new(),
             Some(Some(Value::Object(metadata))) => metadata,
             Some(_) => {
-                let what = match text.is_some_and(|text| text.len() > METADATA) {
-                    true => {
-                        "the metadata has more than 4 MB: in the copy, it is a text under the key `x_malformed`"
-                    }
-                    false => {
-                        "the metadata is not a JSON object: in the copy, it is a text under the key `x_malformed`"
-                    }
+                let what = if text.is_some_and(|text| text.len() > METADATA) {
+                    "the metadata has more than 4 MB: in the copy, it is a text under the key `x_malformed`"
+                } else {
+                    "the metadata is not a JSON object: in the copy, it is a text under the key `x_malformed`"
                 };
                 self.left(place(), what);
                 let whole = Value::from(text.unwrap_or_default());

@@ -30,9 +30,10 @@ impl Session {
         // statement ran.
         if !made.run.executions.is_empty() && !self.ran().eq(made.ran()) {
             let (was, is) = (self.trace.nodes.len(), made.trace.nodes.len());
-            let what = match was == is {
-                true => "texts, statuses or parents of rows differ in the copy".to_owned(),
-                false => format!("the trace of the copy has {is} rows, not {was}"),
+            let what = if was == is {
+                "texts, statuses or parents of rows differ in the copy".to_owned()
+            } else {
+                format!("the trace of the copy has {is} rows, not {was}")
             };
             differs("the trace".to_owned(), what);
         }

@@ -159,8 +159,9 @@ fn place(location: &Location) -> String {
     let line = location.line.map(|line| format!("line {line}"));
     let file = location.file.clone().filter(|_| table.is_none());
     let parts: Vec<String> = [file, table, row, line].into_iter().flatten().collect();
-    match parts.is_empty() {
-        true => "the run".to_owned(),
-        false => parts.join(", "),
+    if parts.is_empty() {
+        "the run".to_owned()
+    } else {
+        parts.join(", ")
     }
 }

@@ -70,9 +70,10 @@ pub fn audit(opened: &Opened, expect_head: Option<(u64, &str)>) -> AuditView {
 /// Finds deleted audit logs. A log that could not be read completely does not count as deleted; another issue reports
 /// that log.
 pub(in crate::pages::session) fn gone(run: &Run) -> Vec<Finding> {
-    match unread::lacks_log(run) {
-        true => Vec::new(),
-        false => lost::logs(run),
+    if unread::lacks_log(run) {
+        Vec::new()
+    } else {
+        lost::logs(run)
     }
 }
 

@@ -38,10 +38,7 @@ fn outermost(opened: &Opened) -> BTreeSet<NodeId> {
         if calm && node.descendants > 0 {
             well.insert(drawn(opened, at));
         }
-        at = match calm {
-            true => trace.end(at),
-            false => at.next(),
-        };
+        at = if calm { trace.end(at) } else { at.next() };
     }
     well
 }

@@ -112,15 +112,16 @@ fn check_attachments(session: &Session, findings: &mut Findings) {
             continue;
         };
         if session.values.attachment(path).is_none() && !session.values.source.is_loose() {
-            let (whether, hint) = match session.values.source.is_shared() {
-                true => (
+            let (whether, hint) = if session.values.source.is_shared() {
+                (
                     "is not on this machine",
                     "The row contains at most a summary of the value. Next: look in the run's folder on the machine that wrote the value.",
-                ),
-                false => (
+                )
+            } else {
+                (
                     "is not there",
                     "The row contains at most a summary of the value. Next: restore the attachment from a copy; otherwise, the value is lost.",
-                ),
+                )
             };
             let message = format!(
                 "{} names the attachment {path}, which {whether}",

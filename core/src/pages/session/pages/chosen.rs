@@ -59,9 +59,10 @@ impl TraceChoice {
         let is_meant = |word: &str| word.eq_ignore_ascii_case(&self.status);
         let nodes = opened.trace.nodes.iter();
         let mut own = nodes.map(|node| status_word(opened, node));
-        match self.status.is_empty() || known.clone().any(is_meant) || own.any(is_meant) {
-            true => Ok(()),
-            false => Err(known.map(str::to_owned).collect()),
+        if self.status.is_empty() || known.clone().any(is_meant) || own.any(is_meant) {
+            Ok(())
+        } else {
+            Err(known.map(str::to_owned).collect())
         }
     }
 }

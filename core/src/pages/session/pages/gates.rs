@@ -92,9 +92,10 @@ fn gate_view(
     let allow = Allow::parse(gate.allow.as_deref());
     let run = gate.run_id.as_deref().unwrap_or(&opened.run.id);
     // A database may contain gates of several runs.
-    let name = match *run == *opened.run.id {
-        true => opened.name(),
-        false => run.to_owned(),
+    let name = if *run == *opened.run.id {
+        opened.name()
+    } else {
+        run.to_owned()
     };
     let own_row = gate.execution_id.and_then(|id| opened.node_of_row(id));
     let resolution = at.resolution;

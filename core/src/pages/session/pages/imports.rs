@@ -42,9 +42,10 @@ pub fn imports(session: &Session) -> ImportsView {
             let known = statuses.entry(place.to_owned());
             known.or_insert_with(|| status(place)).clone()
         });
-        let bindings = match listed.insert(&import.alias) {
-            true => beginning(&names, &prefix),
-            false => Vec::new(),
+        let bindings = if listed.insert(&import.alias) {
+            beginning(&names, &prefix)
+        } else {
+            Vec::new()
         };
         let bindings = bindings.into_iter();
         ImportView {

@@ -25,9 +25,10 @@ pub(super) fn is_joined(opened: &Opened, at: NodeId) -> bool {
 
 /// Returns the node whose row shows the given node: for a joined round, the call in it.
 pub fn drawn(opened: &Opened, node: NodeId) -> NodeId {
-    match is_joined(opened, node) {
-        true => node.next(),
-        false => node,
+    if is_joined(opened, node) {
+        node.next()
+    } else {
+        node
     }
 }
 
@@ -66,9 +67,10 @@ fn rows(
             folded: node.descendants > 0 && folded.contains(&at),
             lifted: ends.len() as u32,
         };
-        at = match row.folded {
-            true => opened.trace.end(at),
-            false => at.next(),
+        at = if row.folded {
+            opened.trace.end(at)
+        } else {
+            at.next()
         };
         Some(row)
     })

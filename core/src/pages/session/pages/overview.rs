@@ -159,9 +159,10 @@ fn if_rejected(
     let gate = gates.find(|gate| gate.status == GateStatus::Pending && *gate.id == *waits.id)?;
     let outlook = resume::Outlook::new(facts, plan);
     let then = outlook.of(gate, waits.node.map(NodeId::new));
-    Some(match waits.overdue {
-        true => format!("Its time-out {}.", then.if_timed_out),
-        false => format!("If rejected, {}.", then.if_rejected),
+    Some(if waits.overdue {
+        format!("Its time-out {}.", then.if_timed_out)
+    } else {
+        format!("If rejected, {}.", then.if_rejected)
     })
 }
 

@@ -12,9 +12,10 @@ use crate::trace::{NOT_UNDERSTOOD, NodeStatus};
 
 /// Returns the headline. `inferred` means that no row records the run's position.
 pub(super) fn headline(view: &Overview, inferred: bool) -> String {
-    let (at, comma_at) = match inferred {
-        true => (", probably at ", ", probably at "),
-        false => (" at ", ", at "),
+    let (at, comma_at) = if inferred {
+        (", probably at ", ", probably at ")
+    } else {
+        (" at ", ", at ")
     };
     match view.status.as_str() {
         "completed" => {
@@ -234,11 +235,10 @@ pub(super) fn judges(view: &Overview) -> Option<&GateView> {
 fn silence(view: &Overview) -> Option<String> {
     let last = view.last_sign.as_ref()?;
     let was_executing = |of: &StatusCount| of.status == WAS_EXECUTING && of.count > 0;
-    let unfinished = match view.by_status.iter().any(was_executing) {
-        true => {
-            " The statement that was running then did not finish; it may have been carried out in part."
-        }
-        false => "",
+    let unfinished = if view.by_status.iter().any(was_executing) {
+        " The statement that was running then did not finish; it may have been carried out in part."
+    } else {
+        ""
     };
     let last = last.spoken();
     Some(format!("The last sign of life was on {last}.{unfinished}"))

@@ -35,9 +35,10 @@ pub(super) fn note(session: &Session) -> Option<String> {
 pub fn next_failure(opened: &Opened, node: Option<NodeId>, forward: bool) -> Option<NodeId> {
     let (first, end) = (NodeId::new(0), opened.trace.nodes.next_key());
     let failed = |at: &NodeId| opened.node(*at).is_some_and(|n| is_cause(opened, *at, n));
-    match forward {
-        true => node.map_or(first, NodeId::next).to(end).find(failed),
-        false => first.to(node.unwrap_or(end).min(end)).rev().find(failed),
+    if forward {
+        node.map_or(first, NodeId::next).to(end).find(failed)
+    } else {
+        first.to(node.unwrap_or(end).min(end)).rev().find(failed)
     }
 }
 
@@ -334,9 +335,10 @@ fn detail_words(opened: &Opened, index: NodeId, node: &Node) -> String {
         NodeKind::Branch { .. } if node.derived && node.status != NodeStatus::Completed => {
             let first = execution(opened, node.first_row);
             let begun = first.is_some_and(|row| row.status != Status::Pending);
-            words.push(match begun {
-                true => "cut off: its parallel was joined without it".to_owned(),
-                false => "announced, not started".to_owned(),
+            words.push(if begun {
+                "cut off: its parallel was joined without it".to_owned()
+            } else {
+                "announced, not started".to_owned()
             });
         }
         _ => {}

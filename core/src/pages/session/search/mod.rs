@@ -158,9 +158,10 @@ impl SearchSoFar {
     }
 
     fn skip(&mut self, skipped: SkippedValue) {
-        match self.skipped.len() < SKIPPED {
-            true => self.skipped.push(skipped),
-            false => self.more_skipped += 1,
+        if self.skipped.len() < SKIPPED {
+            self.skipped.push(skipped)
+        } else {
+            self.more_skipped += 1
         }
     }
 }

@@ -155,9 +155,10 @@ impl NeedleScan {
     ) {
         self.held.extend_from_slice(piece);
         // Bytes near the end are searched with the next piece, which may complete a match or its line.
-        let limit = match last {
-            true => self.held.len(),
-            false => self.held.len().saturating_sub(needle.most() + AROUND),
+        let limit = if last {
+            self.held.len()
+        } else {
+            self.held.len().saturating_sub(needle.most() + AROUND)
         };
         while let Some((from, to)) = needle.find(&self.held, self.from, limit) {
             self.pass(from);

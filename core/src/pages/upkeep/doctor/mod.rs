@@ -180,12 +180,13 @@ fn git(facts: &DoctorFacts) -> Vec<DoctorCheck> {
             "git would not ignore the file .prose/.env if it existed",
         ),
     };
-    let runs = match git.runs_ignored {
-        true => DoctorCheck::ok("git-runs", "git ignores .prose/runs"),
-        false => DoctorCheck::warning(
+    let runs = if git.runs_ignored {
+        DoctorCheck::ok("git-runs", "git ignores .prose/runs")
+    } else {
+        DoctorCheck::warning(
             "git-runs",
             "git does not ignore .prose/runs: values of runs, including secrets, may be committed",
-        ),
+        )
     };
     let add = |check: DoctorCheck, line: &str| match check.state {
         CheckResult::Ok => check,

@@ -182,16 +182,20 @@ fn role(facts: &ServerFacts) -> DoctorCheck {
         return DoctorCheck::warning("postgres-role", format!("{role} may not write the tables"))
             .next("let the owner of the tables grant the rights: `prosescope postgres setup` prints the statements");
     }
-    match facts.public.is_empty() {
-        true => DoctorCheck::ok("postgres-role", format!("{role} is limited to the schema openprose")),
-        false => DoctorCheck::warning(
+    if facts.public.is_empty() {
+        DoctorCheck::ok(
             "postgres-role",
-            format!(
-                "{role} can also {}: PUBLIC has those rights",
-                facts.public.join(", ")
-            ),
+            format!("{role} is limited to the schema openprose"),
         )
-        .next("if the database is used only for runs, `prosescope postgres setup --dedicated` revokes the rights from PUBLIC; revoking from the role changes nothing"),
+    } else {
+        DoctorCheck::warning(
+        "postgres-role",
+        format!(
+            "{role} can also {}: PUBLIC has those rights",
+            facts.public.join(", ")
+        ),
+    )
+    .next("if the database is used only for runs, `prosescope postgres setup --dedicated` revokes the rights from PUBLIC; revoking from the role changes nothing")
     }
 }
 

@@ -212,9 +212,10 @@ impl LogReader {
         // A comment may follow the value: `root: x  # always present`.
         let value = pair.value.split(" #").next().unwrap_or_default();
         let head = &mut self.log.head;
-        match keep {
-            true => head.take_or_keep(pair.key, value),
-            false => head.take(pair.key, value),
+        if keep {
+            head.take_or_keep(pair.key, value)
+        } else {
+            head.take(pair.key, value)
         }
     }
 

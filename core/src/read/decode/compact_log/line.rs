@@ -317,9 +317,10 @@ fn passed(n: Option<u32>, max: Option<u32>, rest: &str) -> NotedEvent<'_> {
         |(left, status, _): (&str, _, _)| left.is_empty() && status == Status::Completed;
     let over =
         marked(rest).is_some_and(completed) || listed::status(word) == Some(Status::Completed);
-    let note = match exit {
-        true => after,
-        false => rest.trim_start_matches('✓'),
+    let note = if exit {
+        after
+    } else {
+        rest.trim_start_matches('✓')
     };
     let exit = exit || (n.is_none() && over);
     (
@@ -472,9 +473,10 @@ fn condition(text: &str) -> Option<NotedEvent<'_>> {
     };
     let note = note.trim_start_matches(|c: char| words::mark(c).is_some());
     let note = plain_reason(note.trim_start_matches([':', ',', ';', ' ']));
-    let status = match held {
-        true => Status::Completed,
-        false => Status::Skipped,
+    let status = if held {
+        Status::Completed
+    } else {
+        Status::Skipped
     };
     let text = text.get(..word.len() + end)?.trim();
     Some((LogEvent::statement(text, Some(status)), Some(note)))

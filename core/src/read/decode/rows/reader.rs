@@ -346,9 +346,10 @@ impl Fields for ScannedRow<'_> {
 
 /// Returns a cell's value if the whole cell was read, otherwise NULL.
 fn whole(cell: Cell<'_>) -> Value<'_> {
-    match cell.is_cut() {
-        true => Value::Null,
-        false => cell.value,
+    if cell.is_cut() {
+        Value::Null
+    } else {
+        cell.value
     }
 }
 

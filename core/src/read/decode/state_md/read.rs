@@ -383,9 +383,10 @@ impl<'a> StateReader<'a> {
     /// Adds an entry to a list unless the list is full.
     pub(super) fn hold<T>(&mut self, list: impl Fn(&mut StateFile) -> &mut Vec<T>, entry: T) {
         let list = list(&mut self.file);
-        match list.len() < MOST_ROWS {
-            true => list.push(entry),
-            false => self.cut(),
+        if list.len() < MOST_ROWS {
+            list.push(entry)
+        } else {
+            self.cut()
         }
     }
 

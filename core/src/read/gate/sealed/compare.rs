@@ -153,9 +153,10 @@ impl<'a> Against<'a> {
 
     /// Compares a column of the gate with the recorded text `then`. Times are compared as instants.
     fn same(&mut self, column: &str, then: Option<&str>) {
-        let then = match column.ends_with("_at") {
-            true => then.map(|at| Stamp::parse(at).to_string()),
-            false => then.map(str::to_owned),
+        let then = if column.ends_with("_at") {
+            then.map(|at| Stamp::parse(at).to_string())
+        } else {
+            then.map(str::to_owned)
         };
         let written = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
         let now = self.now(column);

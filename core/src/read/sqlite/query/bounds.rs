@@ -80,9 +80,10 @@ impl Readable {
             let computed = found.computed.iter().map(|c| c.to_lowercase());
             let computed = computed.map(|column| (name.clone(), column));
             readable.computed.extend(computed);
-            match found.is_table() {
-                true => drop(readable.tables.insert(name)),
-                false => drop(readable.others.insert(name, found.info.kind.clone())),
+            if found.is_table() {
+                let _ = readable.tables.insert(name);
+            } else {
+                drop(readable.others.insert(name, found.info.kind.clone()))
             }
         }
         readable

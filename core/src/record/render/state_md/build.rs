@@ -154,9 +154,10 @@ impl WrittenLines {
             if let Some(node) = marks.node(at) {
                 let pending = node.status == NodeStatus::Pending && node.derived;
                 if !pending {
-                    last = last.max(match statement.has_body() {
-                        true => statement.line,
-                        false => statement.end,
+                    last = last.max(if statement.has_body() {
+                        statement.line
+                    } else {
+                        statement.end
                     });
                 }
             }

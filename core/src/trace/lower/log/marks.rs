@@ -34,9 +34,10 @@ pub(super) fn mark(line: &LogLine) -> Option<Mark<'_>> {
 }
 /// Returns the kind of a statement with a condition: an `else` if the text begins with that word, otherwise an `if`.
 fn condition(text: &str) -> Option<Kind> {
-    Some(match text.starts_with("else") {
-        true => Kind::Else,
-        false => Kind::If,
+    Some(if text.starts_with("else") {
+        Kind::Else
+    } else {
+        Kind::If
     })
 }
 

@@ -198,9 +198,10 @@ impl<'f, 'a> ProgramFacts<'f, 'a> {
             let first = quoted.lines().next().unwrap_or_default().trim_end();
             let quoted = listing.quoted(fitting.iter().copied(), quoted);
             let elsewhere = || listing.tie(first, None).filter(|tie| !tie.guessed);
-            let quoted = match fitting.is_empty() {
-                true => elsewhere().map(|tie| tie.statement),
-                false => quoted,
+            let quoted = if fitting.is_empty() {
+                elsewhere().map(|tie| tie.statement)
+            } else {
+                quoted
             };
             if let Some(one) = quoted {
                 return vec![candidate(one, 0, by)];

@@ -145,10 +145,7 @@ impl FrameLines<'_, '_, '_> {
             }
             around += 1;
             if let Some(tried) = program.tries.get(&outer) {
-                cost += match failed && inside(*tried) {
-                    true => 0,
-                    false => ODD,
-                };
+                cost += if failed && inside(*tried) { 0 } else { ODD };
             }
             if let Some(choice) = program.facts.listing.choice(outer) {
                 let passed = left.then_some(place);
@@ -201,9 +198,10 @@ impl Course for FrameLines<'_, '_, '_> {
 
     fn untied(&self, at: usize) -> Cost {
         let line = self.lines.get(at);
-        match line.is_some_and(|line| line.mark.kind.is_some() || !line.known.is_empty()) {
-            true => AGAINST,
-            false => 8,
+        if line.is_some_and(|line| line.mark.kind.is_some() || !line.known.is_empty()) {
+            AGAINST
+        } else {
+            8
         }
     }
 
@@ -220,17 +218,17 @@ impl Course for FrameLines<'_, '_, '_> {
             .known
             .get(known.saturating_sub(NEAR)..)
             .unwrap_or_default();
-        let known = known
-            .iter()
-            .take(2 * NEAR)
-            .map(|known| match self.is_here(known.statement) {
-                true => *known,
-                false => TieCandidate {
+        let known = known.iter().take(2 * NEAR).map(|known| {
+            if self.is_here(known.statement) {
+                *known
+            } else {
+                TieCandidate {
                     elsewhere: true,
                     cost: known.cost + ODD,
                     ..*known
-                },
-            });
+                }
+            }
+        });
         known.collect()
     }
 

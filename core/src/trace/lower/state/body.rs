@@ -32,9 +32,10 @@ impl<'a> Lowering<'_, 'a, '_> {
                 outer if outer == block => holder,
                 outer => outer.and_then(|p| self.holder.get(p as usize).copied().flatten()),
             };
-            let own = match self.marks.is_kept(at) {
-                true => Some(self.statement(at, statement, frame, outer)),
-                false => None,
+            let own = if self.marks.is_kept(at) {
+                Some(self.statement(at, statement, frame, outer))
+            } else {
+                None
             };
             if let Some(own) = own {
                 self.said.insert((holder, at), own);

@@ -188,8 +188,9 @@ pub(super) fn status_of(state: &LoopState) -> NodeStatus {
     let status = word(&crate::read::decode::state_md::rows::read_status(
         &state.status,
     ));
-    match status.is_open() {
-        true => NodeStatus::Started,
-        false => status,
+    if status.is_open() {
+        NodeStatus::Started
+    } else {
+        status
     }
 }

@@ -50,9 +50,10 @@ impl Lowering<'_, '_, '_> {
             };
             let mut branches = state.branches.iter();
             let open = state.branches.is_empty() || branches.any(|(_, s)| !s.is_terminal());
-            let status = match open {
-                true => NodeStatus::Started,
-                false => NodeStatus::Completed,
+            let status = if open {
+                NodeStatus::Started
+            } else {
+                NodeStatus::Completed
             };
             let new = Happening {
                 text: "parallel".into(),

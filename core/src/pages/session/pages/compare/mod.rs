@@ -321,9 +321,10 @@ fn row(
     ComparedRow {
         level: entry.level,
         kind: one.map_or_else(String::new, |node| node.kind.word().to_owned()),
-        below: match entry.is_pair() || all {
-            true => 0,
-            false => one.map_or(0, |node| node.descendants),
+        below: if entry.is_pair() || all {
+            0
+        } else {
+            one.map_or(0, |node| node.descendants)
         },
         a: of_a,
         b: of_b,

@@ -96,13 +96,15 @@ pub(super) fn compare(a: &Opened, b: &Opened) -> (ComparedPrograms, Option<Pairs
         number(counts.1.into()),
     );
     let view = ComparedPrograms {
-        relation: match hardly {
-            true => ProgramRelation::Different,
-            false => ProgramRelation::Differs,
+        relation: if hardly {
+            ProgramRelation::Different
+        } else {
+            ProgramRelation::Differs
         },
-        words: match hardly {
-            true => format!("{DIFFERENT}: {words}"),
-            false => format!("The programs differ: {words}"),
+        words: if hardly {
+            format!("{DIFFERENT}: {words}")
+        } else {
+            format!("The programs differ: {words}")
         },
         shared,
         a_statements: counts.0,

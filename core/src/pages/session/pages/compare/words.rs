@@ -62,9 +62,10 @@ fn alike(a: &str, b: &str) -> usize {
 /// Cuts a line so that the position `at` stays visible. Returns the cut line, and the position in the cut line.
 fn around(text: &str, at: usize) -> (String, usize) {
     let is_long = text.chars().nth(LINE).is_some();
-    let skipped = match is_long {
-        true => at.saturating_sub(BEFORE),
-        false => 0,
+    let skipped = if is_long {
+        at.saturating_sub(BEFORE)
+    } else {
+        0
     };
     let mut chars = text.chars().skip(skipped);
     let (mut out, at) = match skipped {
@@ -106,9 +107,10 @@ pub(super) fn headline(a: &ComparedRun, b: &ComparedRun) -> String {
     if untimed(a) == untimed(b) {
         return format!("Both {}", lower(untimed(a)));
     }
-    match b.status == "failed" && a.status != "failed" {
-        true => format!("{}; {}", said("B", b), said("A", a)),
-        false => format!("{}; {}", said("A", a), said("B", b)),
+    if b.status == "failed" && a.status != "failed" {
+        format!("{}; {}", said("B", b), said("A", a))
+    } else {
+        format!("{}; {}", said("A", a), said("B", b))
     }
 }
 
@@ -174,9 +176,10 @@ pub(super) fn found(view: &CompareView, first: Option<&ComparedRow>) -> String {
     if let Some(line) = first.and_then(line_of) {
         parts.push(format!("the first difference is at {line}"));
     }
-    let nothing = match view.equal {
-        true => "only durations differ: ",
-        false => "",
+    let nothing = if view.equal {
+        "only durations differ: "
+    } else {
+        ""
     };
     format!("{nothing}{}{open}", parts.join(", "))
 }

@@ -67,9 +67,10 @@ pub(super) fn one_line(text: &str, most: usize) -> String {
     let near = beginning(text, most.saturating_add(1));
     let cut = near.len() < text.len();
     let line = escape(near, false).replace("\\n", " ");
-    match !cut && line.len() <= most {
-        true => line,
-        false => format!("{}…", beginning(&line, most.saturating_sub(3))),
+    if !cut && line.len() <= most {
+        line
+    } else {
+        format!("{}…", beginning(&line, most.saturating_sub(3)))
     }
 }
 

@@ -253,9 +253,10 @@ fn answered(session: &Session, answer: &AnswerView, size: ModelSize, of: (usize,
         (_, 1) => "What it answered".to_owned(),
         (n, many) => format!("Answer {n} of {many}"),
     };
-    let seen = match answer.binding.overwritten {
-        true => Received::Replaced,
-        false => Received::Same,
+    let seen = if answer.binding.overwritten {
+        Received::Replaced
+    } else {
+        Received::Same
     };
     let excerpt = answer.value.as_ref();
     let block = match value_of(session, Some(&answer.binding), seen, excerpt, size) {

@@ -29,10 +29,7 @@ pub(super) fn tree(session: &Session, focus: Option<NodeId>) -> (Vec<String>, us
         if lines.len() > MOST && focus.is_none_or(|focus| at > focus) {
             break;
         }
-        at = match is_folded {
-            true => trace.end(at),
-            false => at.next(),
-        };
+        at = if is_folded { trace.end(at) } else { at.next() };
     }
     let behind = of_focus.saturating_sub(MOST / 2);
     (lines.split_off(behind), of_focus - behind)

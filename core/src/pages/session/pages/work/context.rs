@@ -83,10 +83,7 @@ struct ResolvedStatement<'s> {
 impl<'s> ResolvedStatement<'s> {
     fn new(session: &'s Session, node: NodeId, at: &Node) -> ResolvedStatement<'s> {
         // The arguments of a call are resolved outside of the call.
-        let inside = match at.is_frame {
-            true => at.parent,
-            false => Some(node),
-        };
+        let inside = if at.is_frame { at.parent } else { Some(node) };
         let frame = session.trace.frame(inside);
         let frame = frame.and_then(|frame| session.node(frame));
         ResolvedStatement {

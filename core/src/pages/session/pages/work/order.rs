@@ -43,9 +43,10 @@ pub(super) fn seen(
     let Some(writer) = by.by else {
         // The caller's inputs existed before any statement ran.
         let given = binding.kind == BindingKind::Input && binding.execution_id.is_none();
-        return match given && by.at.is_none() {
-            true => (Received::Same, true),
-            false => (Received::Unknown, false),
+        return if given && by.at.is_none() {
+            (Received::Same, true)
+        } else {
+            (Received::Unknown, false)
         };
     };
     // A block writes its result at its end, after the nodes inside of it ran.
@@ -60,9 +61,10 @@ pub(super) fn seen(
     if session.trace.unordered || side_by_side(session, node, writer) {
         return (Received::Unknown, false);
     }
-    match writer < node {
-        true => (Received::Same, true),
-        false => (Received::Replaced, true),
+    if writer < node {
+        (Received::Same, true)
+    } else {
+        (Received::Replaced, true)
     }
 }
 

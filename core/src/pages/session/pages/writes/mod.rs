@@ -184,19 +184,21 @@ pub(super) fn wrote(session: &Session, node: NodeId) -> Vec<BindingRef> {
         return Vec::new();
     };
     // In an anonymous group, each node wrote its own bindings.
-    let bindings = match group.anonymous && own.recorded.is_none() {
-        false => &group.bindings,
-        true => match group.of_nodes(session).get(&node) {
+    let bindings = if !(group.anonymous && own.recorded.is_none()) {
+        &group.bindings
+    } else {
+        match group.of_nodes(session).get(&node) {
             Some(bindings) => bindings,
             None => return Vec::new(),
-        },
+        }
     };
     let refs = bindings.iter().filter_map(|&binding| {
         let written = written(session, binding, None);
         let overwritten = written.by != Some(node);
-        let inferred = match overwritten {
-            true => replaced(session, own, binding, written)?,
-            false => written.inferred,
+        let inferred = if overwritten {
+            replaced(session, own, binding, written)?
+        } else {
+            written.inferred
         };
         Some(BindingRef {
             overwritten,
