@@ -12,7 +12,7 @@ use serde::Serialize;
 use wasm_bindgen::prelude::*;
 
 use crate::error::Problem;
-use crate::run::{JsRun, json, text};
+use crate::run::{Run, json, text};
 
 /// The findings of a check, with a description of each rule.
 #[derive(Serialize)]
@@ -33,7 +33,7 @@ struct ResolutionJson {
 /// Resolves a name from a frame: an execution id, or the root if missing. Returns every candidate, the winner first,
 /// with the reason.
 #[wasm_bindgen]
-pub fn resolve(run: &JsRun, name: &JsValue, frame: &JsValue) -> Result<JsValue, JsValue> {
+pub fn resolve(run: &Run, name: &JsValue, frame: &JsValue) -> Result<JsValue, JsValue> {
     let view = pages::resolve(run.session(), &text(name)?, run.frame(frame)?);
     json(&ResolutionJson {
         winner: view.winner().cloned(),
@@ -44,7 +44,7 @@ pub fn resolve(run: &JsRun, name: &JsValue, frame: &JsValue) -> Result<JsValue, 
 /// Checks a run more thoroughly than opening does, and reads the whole database. Returns the findings with their places
 /// and ways to fix them, errors first.
 #[wasm_bindgen]
-pub fn check(run: &JsRun) -> Result<JsValue, JsValue> {
+pub fn check(run: &Run) -> Result<JsValue, JsValue> {
     let session = run.session();
     let folder = session.run().root.trim_end_matches('/');
     let page = pages::check_page(session, Some(run.now()), folder);
@@ -57,7 +57,7 @@ pub fn check(run: &JsRun) -> Result<JsValue, JsValue> {
 
 /// Renders state.md from the run's data; `whole` includes the whole program, not only what ran and what is next.
 #[wasm_bindgen(js_name = renderState)]
-pub fn render_state(run: &JsRun, whole: Option<bool>) -> String {
+pub fn render_state(run: &Run, whole: Option<bool>) -> String {
     pages::state_md(run.session(), whole.unwrap_or_default())
 }
 

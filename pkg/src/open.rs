@@ -10,7 +10,7 @@ use wasm_bindgen::prelude::*;
 use crate::error::Problem;
 use crate::packed::{UnpackedShare, unpacked};
 use crate::path::clean;
-use crate::run::{JsRun, clock, json};
+use crate::run::{Run, clock, json};
 use crate::source::{HeldBytes, JsSource};
 
 #[wasm_bindgen]
@@ -49,7 +49,7 @@ pub fn open_run(
     run: Option<String>,
     run_id: Option<String>,
     now: Option<f64>,
-) -> Result<JsRun, JsValue> {
+) -> Result<Run, JsValue> {
     let source = source(given)?;
     let options = Options {
         now: Some(clock(now)),
@@ -59,7 +59,7 @@ pub fn open_run(
     let dynamic: Rc<dyn Source> = source.clone();
     let place = place(&dynamic, run.as_deref(), &options)?;
     let session = Session::open(dynamic, &place, &options).map_err(Problem::from)?;
-    Ok(JsRun::new(session, source, place, now))
+    Ok(Run::new(session, source, place, now))
 }
 
 /// Lists the runs in these files, the newest first.

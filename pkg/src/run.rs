@@ -18,7 +18,7 @@ use crate::source::JsSource;
 /// An opened run, wrapped by `pkg/js/run.js`. Its pages are plain objects, equal to the output of `prosescope …
 /// --json`.
 #[wasm_bindgen]
-pub struct JsRun {
+pub struct Run {
     session: Session,
     source: Rc<JsSource>,
     /// The path of the run's folder or file in the source.
@@ -26,14 +26,14 @@ pub struct JsRun {
     now: Option<f64>,
 }
 
-impl JsRun {
+impl Run {
     pub(crate) fn new(
         session: Session,
         source: Rc<JsSource>,
         place: String,
         now: Option<f64>,
-    ) -> JsRun {
-        JsRun {
+    ) -> Run {
+        Run {
             session,
             source,
             place,
@@ -61,7 +61,7 @@ impl JsRun {
 }
 
 #[wasm_bindgen]
-impl JsRun {
+impl Run {
     /// Returns what happened, where the run stopped and why.
     pub fn overview(&self) -> Result<JsValue, JsValue> {
         json(&pages::overview(&self.session, Some(self.now())))
@@ -205,7 +205,7 @@ impl JsRun {
     }
 }
 
-impl JsRun {
+impl Run {
     /// Resolves `of`: a binding's name, or an object such as `{ file }`. Returns the value, and the nested run that
     /// contains the value if it is not in this run.
     fn value_of(

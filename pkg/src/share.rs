@@ -19,11 +19,11 @@ use serde::{Deserialize, Serialize};
 use wasm_bindgen::prelude::*;
 
 use crate::error::Problem;
-use crate::run::{JsRun, json, text};
+use crate::run::{Run, json, text};
 use crate::source::JsSource;
 
 #[wasm_bindgen]
-impl JsRun {
+impl Run {
     /// Returns a report of what a shared file would contain and which texts would be replaced. `asked` is built by
     /// `pkg/js/wishes.js`.
     #[wasm_bindgen(js_name = lookToShare)]
@@ -33,7 +33,7 @@ impl JsRun {
         json(&report)
     }
 
-    /// Returns the shared file's bytes with a report of its content. `asked` is as for [`JsRun::look_to_share`];
+    /// Returns the shared file's bytes with a report of its content. `asked` is as for [`Run::look_to_share`];
     /// `viewer` is the page from which an HTML file is built.
     pub fn share(
         &self,
@@ -81,7 +81,7 @@ pub fn redact_text(bare: &JsValue, asked: &JsValue) -> Result<JsValue, JsValue> 
     json(&Redacted { text, found })
 }
 
-impl JsRun {
+impl Run {
     fn sharing<T>(
         &self,
         asked: &ShareOptions,
