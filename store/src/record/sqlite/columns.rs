@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json};
 /// The names of columns with their values.
 pub(super) type SqlColumns = Vec<(&'static str, Value)>;
 
-/// A row as a change writes it, with SQLite's values; see [`change::SqlRow`].
+/// A row as a change writes it, with SQLite's values; see [`change::ChangeRow`].
 pub(super) struct SqlRow {
     pub(super) table: &'static str,
     pub(super) key: SqlColumns,
