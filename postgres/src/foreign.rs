@@ -87,10 +87,9 @@ const CONDITION: &str = concat!(
 
 /// Finds what is not allowed on the tables `$1`. If `$2` is true, also searches the tables whose rows change by a
 /// foreign key when rows of `$1` are deleted: for triggers and rules if these rows are deleted too. Returns a clause,
-/// such as
-/// `has the trigger t`, and the table. `$3` is the body of Prosescope's own trigger function, which is allowed: it keeps
-/// the audit log append-only (errata G7). `$4` are the allowed CHECKs, `$5` is [`DEFAULT`], `$6` [`TERMS`], `$7`
-/// [`CONDITION`].
+/// such as `has the trigger t`, and the table. `$3` is the body of Prosescope's own trigger function, which is allowed:
+/// it keeps the audit log append-only (errata G7). `$4` are the allowed CHECKs, `$5` is [`DEFAULT`], `$6` [`TERMS`],
+/// `$7` [`CONDITION`].
 const FOUND: &str = "
     WITH RECURSIVE reached AS (
         SELECT c.oid, true AS whole FROM pg_class AS c

@@ -57,8 +57,7 @@ pub(crate) fn rows_of_state_file(
 }
 
 /// Returns the node that gets a number once commands record the run, if only a hand-written state file records what
-/// ran.
-/// `next` names executions by these numbers.
+/// ran. `next` names executions by these numbers.
 pub(crate) fn node_numbered(
     run: &Run,
     trace: &Trace,

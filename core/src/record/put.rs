@@ -424,8 +424,7 @@ impl Put {
 
 impl Put {
     /// Refuses an empty value that would complete a session: its command probably failed to read the value. A command
-    /// of
-    /// `exec` may print nothing.
+    /// of `exec` may print nothing.
     fn not_empty(&self, facts: &Facts<'_>, id: i64) -> Result<(), WriteError> {
         let source = ProgramSource::of(facts);
         let row = facts.execution(id);

@@ -1,6 +1,5 @@
 //! What a program does not allow, rule by rule: each is refused in every form, and what was forced is told by every
-//! reader.
-//! `../shared/design/judgement.md` numbers the rules.
+//! reader. `../shared/design/judgement.md` numbers the rules.
 
 use prosescope_core::model::issue::Severity;
 use prosescope_core::pages::session::{Session, pages};
