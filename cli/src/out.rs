@@ -111,9 +111,9 @@ impl Out {
         text: impl FnOnce() -> String,
     ) -> Result<Exit, CliError> {
         if self.json {
-            self.json(view)?
+            self.json(view)?;
         } else {
-            self.text(&text())?
+            self.text(&text())?;
         }
         Ok(Exit::Done)
     }

@@ -105,9 +105,9 @@ two' AS f",
             let ours = fields(&done(&examples(), &[run, sql, "--csv"]));
             // For a result without rows, sqlite3 prints nothing, and prosescope prints the header.
             if theirs.is_empty() {
-                assert_eq!(ours.len(), 1, "{run}: {sql}")
+                assert_eq!(ours.len(), 1, "{run}: {sql}");
             } else {
-                assert_eq!(ours, theirs, "{run}: {sql}")
+                assert_eq!(ours, theirs, "{run}: {sql}");
             }
         }
     }

@@ -505,7 +505,7 @@ fn copy(from: &std::path::Path, to: &std::path::Path) {
     for entry in fs::read_dir(from).expect("listed").flatten() {
         let (path, to) = (entry.path(), to.join(entry.file_name()));
         if path.is_dir() {
-            copy(&path, &to)
+            copy(&path, &to);
         } else {
             let _ = fs::copy(&path, &to).expect("copied");
         }

@@ -271,9 +271,9 @@ fn what_cannot_be_understood_is_never_empty() {
 #[cfg(unix)]
 fn replace(part: &Path, by: &str) {
     if part.is_dir() {
-        fs::remove_dir_all(part).expect("removed")
+        fs::remove_dir_all(part).expect("removed");
     } else {
-        fs::remove_file(part).expect("removed")
+        fs::remove_file(part).expect("removed");
     }
     match by {
         "a folder" => fs::create_dir(part).expect("made"),

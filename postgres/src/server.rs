@@ -349,9 +349,9 @@ impl PgClient {
         } = &*self.connection;
         silent.store(true, Ordering::Relaxed);
         if doubted.swap(true, Ordering::Relaxed) {
-            gone.store(true, Ordering::Relaxed)
+            gone.store(true, Ordering::Relaxed);
         } else {
-            self.cancel()
+            self.cancel();
         }
     }
 

@@ -271,9 +271,9 @@ fn cleaning_removes_nothing_behind_a_link() {
             }
             for left in fs::read_dir(&runs).unwrap().flatten() {
                 if left.file_type().unwrap().is_dir() {
-                    fs::remove_dir_all(left.path()).unwrap()
+                    fs::remove_dir_all(left.path()).unwrap();
                 } else {
-                    fs::remove_file(left.path()).unwrap()
+                    fs::remove_file(left.path()).unwrap();
                 }
             }
         }

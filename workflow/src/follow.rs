@@ -87,9 +87,9 @@ impl Horizon {
             return Err(Fault::new(prosescope_core::record::FaultKind::Damaged, why).hint(next));
         }
         if barrier.waits.is_empty() {
-            self.settled = barrier.until
+            self.settled = barrier.until;
         } else {
-            self.ahead = Some(barrier)
+            self.ahead = Some(barrier);
         }
         Ok(self.settled)
     }

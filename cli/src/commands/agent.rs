@@ -294,9 +294,9 @@ fn segment(args: &AgentArgs, number: Option<i64>, out: &Out) -> Result<Exit, Cli
             .collect();
         let text = texts.join("\n\n");
         if out.terminal {
-            out.text(&escape(&text, true))?
+            out.text(&escape(&text, true))?;
         } else {
-            out.bytes(text.as_bytes())?
+            out.bytes(text.as_bytes())?;
         }
         return Ok(Exit::Done);
     }

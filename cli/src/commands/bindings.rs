@@ -30,7 +30,7 @@ pub(super) fn run(args: &RunArgs, out: &Out) -> Result<Exit, CliError> {
                 rows: Windows::of(total, |from, len| {
                     pages::bindings_page(&session, from, len).rows
                 }),
-            })?
+            })?;
         } else {
             let view = pages::bindings_page(&session, 0, SHOWN);
             out.text(&print::bindings(&view, out.width))?;

@@ -219,13 +219,13 @@ impl Follower<'_> {
                 text.push_str(&prosescope_core::record::render::text::escape_json(&line));
                 text.push('\n');
             } else {
-                text.push_str(&print::event(event))
+                text.push_str(&print::event(event));
             }
         }
         if out.json {
-            out.bytes(text.as_bytes())?
+            out.bytes(text.as_bytes())?;
         } else {
-            out.text(&text)?
+            out.text(&text)?;
         }
         self.cursor = page.cursor;
         self.left = self.left.saturating_sub(page.events.len() as u64);

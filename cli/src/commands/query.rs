@@ -46,9 +46,9 @@ pub(super) fn run(args: &QueryArgs, out: &Out) -> Result<Exit, CliError> {
             let csv = csv(&view);
             // Values may contain control characters, which would act on a terminal.
             if out.terminal {
-                out.text(&csv)?
+                out.text(&csv)?;
             } else {
-                out.bytes(csv.as_bytes())?
+                out.bytes(csv.as_bytes())?;
             }
         }
         false => drop(out.show(&view, || print::query(&view, out.width))?),

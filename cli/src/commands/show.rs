@@ -76,7 +76,7 @@ pub(super) fn run(args: &ShowArgs, out: &Out) -> Result<Exit, CliError> {
             &issues,
             out.width,
             out.terminal,
-        ))?
+        ))?;
     }
     unread::require_all_but_sealed(&session)?;
     Ok(ended(&session))

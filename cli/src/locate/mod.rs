@@ -102,7 +102,7 @@ pub(crate) fn set_now() -> Result<Option<i64>, CliError> {
 /// # Errors
 /// An error if `PROSE_NOW` is set, because records and reading commands would then use different clocks.
 pub(crate) fn recorded_now() -> Result<i64, CliError> {
-    if !std::env::var_os(NOW_ENV).is_some_and(|text| !text.is_empty()) {
+    if std::env::var_os(NOW_ENV).is_none_or(|text| text.is_empty()) {
         Ok(system_time())
     } else {
         Err(CliError::refused(

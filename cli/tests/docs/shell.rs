@@ -36,7 +36,7 @@ fn copy(from: &Path, to: &Path) {
         let entry = entry.expect("an entry");
         let (path, to) = (entry.path(), to.join(entry.file_name()));
         if path.is_dir() {
-            copy(&path, &to)
+            copy(&path, &to);
         } else {
             let _ = std::fs::copy(&path, &to).expect("copied");
         }

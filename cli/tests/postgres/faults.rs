@@ -358,13 +358,13 @@ impl<'c> Place<'c> {
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(folder).unwrap().flatten() {
                 if entry.file_type().unwrap().is_dir() {
-                    folders.push(entry.path())
+                    folders.push(entry.path());
                 } else {
                     files.push(format!(
                         "{} {}",
                         entry.path().display(),
                         entry.metadata().unwrap().len()
-                    ))
+                    ));
                 }
             }
         }

@@ -241,9 +241,9 @@ fn every_real_run_goes_into_postgresql_and_back_as_the_same_run() {
     let mut folders = vec![corpus];
     while let Some(folder) = folders.pop() {
         if folder.ends_with(".prose/runs") {
-            runs.extend(listed(&folder))
+            runs.extend(listed(&folder));
         } else {
-            folders.extend(listed(&folder))
+            folders.extend(listed(&folder));
         }
     }
     let moved = all_there_and_back(&runs);

@@ -165,9 +165,9 @@ fn in_place(tells: &str) -> Vec<String> {
             _ => line.len(),
         };
         if line.contains(" bytes \"") {
-            bindings.push(line)
+            bindings.push(line);
         } else {
-            lines.push(line[..cut].to_owned())
+            lines.push(line[..cut].to_owned());
         }
     }
     bindings.sort();

@@ -13,7 +13,7 @@ pub fn copy(from: &Path, to: &Path) {
         let entry = entry.expect("an entry");
         let to = to.join(entry.file_name());
         if entry.path().is_dir() {
-            copy(&entry.path(), &to)
+            copy(&entry.path(), &to);
         } else {
             let _ = fs::copy(entry.path(), to).expect("copied");
         }

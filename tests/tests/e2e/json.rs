@@ -556,7 +556,7 @@ fn the_json_of_every_command_is_as_documented() {
         first.text.push_str(&shown(args, "", error));
     }
     first.text.push_str(HEADS);
-    for name in ["CommandFailed", "GateTimedOut", "Head"] {
+    for name in ["CommandFailed", "GateTimedOut", "AuditHead"] {
         first.link(name);
     }
     let mut pages: BTreeMap<&str, Page> = printing

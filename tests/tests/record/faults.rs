@@ -526,9 +526,9 @@ impl Place {
             for entry in fs::read_dir(folder).expect("listed") {
                 let entry = entry.expect("listed");
                 if entry.file_type().expect("a kind").is_dir() {
-                    folders.push(entry.path())
+                    folders.push(entry.path());
                 } else {
-                    all.push(entry.path())
+                    all.push(entry.path());
                 }
             }
         }

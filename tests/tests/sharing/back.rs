@@ -112,9 +112,9 @@ fn walk(folder: &Path, inside: &str, files: &mut BTreeMap<String, Vec<u8>>) {
         let entry = entry.expect("an entry");
         let name = format!("{inside}{}", entry.file_name().to_string_lossy());
         if entry.path().is_dir() {
-            walk(&entry.path(), &format!("{name}/"), files)
+            walk(&entry.path(), &format!("{name}/"), files);
         } else {
-            drop(files.insert(name, fs::read(entry.path()).expect("a file")))
+            drop(files.insert(name, fs::read(entry.path()).expect("a file")));
         }
     }
 }

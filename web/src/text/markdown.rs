@@ -295,12 +295,12 @@ fn plain(parts: &[RenderedPart]) -> String {
     while let Some(part) = rest.pop() {
         match part {
             RenderedPart::Text(text) | RenderedPart::Code(text) | RenderedPart::Block(_, text) => {
-                out.push_str(text)
+                out.push_str(text);
             }
             RenderedPart::Break => out.push('\n'),
             RenderedPart::Rule | RenderedPart::Tick(_) => {}
             RenderedPart::Link(_, inside) | RenderedPart::Node(_, inside) => {
-                rest.extend(inside.iter().rev())
+                rest.extend(inside.iter().rev());
             }
         }
     }

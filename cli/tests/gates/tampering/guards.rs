@@ -105,9 +105,9 @@ fn a_log_that_was_emptied_or_cut_off_is_not_gone_on_with() {
         let path = project.folder().join(log);
         let is_gone = left == GONE;
         if is_gone {
-            fs::remove_file(path).expect("removed")
+            fs::remove_file(path).expect("removed");
         } else {
-            fs::write(path, left).expect("written")
+            fs::write(path, left).expect("written");
         }
         let before = project.files();
         let what = format!("{log}, {what}");

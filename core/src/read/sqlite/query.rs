@@ -183,7 +183,7 @@ fn ask(conn: &Connection, question: &Question<'_>, named: bool) -> Result<QueryV
     }
     let mut view = QueryView::default();
     if named {
-        view.columns = columns(&statement)
+        view.columns = columns(&statement);
     } else {
         view.columns = numbered(&statement);
         let note = "Columns are numbered: a name in the database is not UTF-8 text.";

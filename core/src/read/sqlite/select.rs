@@ -161,7 +161,7 @@ impl ScanStatement {
         sql.push_str(&filter);
         match scan.rows {
             WantedRows::All | WantedRows::OfRun(_) | WantedRows::Holding(..) => {
-                sql.push_str(&order(found))
+                sql.push_str(&order(found));
             }
             WantedRows::At(at) => {
                 sql.push_str(&value::address(found));

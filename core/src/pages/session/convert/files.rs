@@ -68,9 +68,9 @@ impl Session {
                 continue;
             }
             if to_folder {
-                self.beside(path, &mut files)
+                self.beside(path, &mut files);
             } else {
-                self.of_folder(file, path, &as_rows, &mut segments, &mut files)
+                self.of_folder(file, path, &as_rows, &mut segments, &mut files);
             }
         }
         files

@@ -159,9 +159,9 @@ impl SearchSoFar {
 
     fn skip(&mut self, skipped: SkippedValue) {
         if self.skipped.len() < SKIPPED {
-            self.skipped.push(skipped)
+            self.skipped.push(skipped);
         } else {
-            self.more_skipped += 1
+            self.more_skipped += 1;
         }
     }
 }

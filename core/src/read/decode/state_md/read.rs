@@ -384,9 +384,9 @@ impl<'a> StateReader<'a> {
     pub(super) fn hold<T>(&mut self, list: impl Fn(&mut StateFile) -> &mut Vec<T>, entry: T) {
         let list = list(&mut self.file);
         if list.len() < MOST_ROWS {
-            list.push(entry)
+            list.push(entry);
         } else {
-            self.cut()
+            self.cut();
         }
     }
 

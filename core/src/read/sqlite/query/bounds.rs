@@ -83,7 +83,7 @@ impl Readable {
             if found.is_table() {
                 let _ = readable.tables.insert(name);
             } else {
-                drop(readable.others.insert(name, found.info.kind.clone()))
+                drop(readable.others.insert(name, found.info.kind.clone()));
             }
         }
         readable

@@ -66,7 +66,7 @@ pub(super) fn compare(a: &Session, b: &Session, aligned: &Alignment) -> ValueDif
     for (at, binding) in written_in(a) {
         match frame(a, binding, |node| aligned.of_a(node)) {
             AlignedFrame::Entry(frame) => {
-                both.entry((frame, &*binding.name)).or_default().a = Some(at)
+                both.entry((frame, &*binding.name)).or_default().a = Some(at);
             }
             AlignedFrame::Unknown(why) => values.not_compared(binding.name.to_string(), why),
         }
@@ -74,7 +74,7 @@ pub(super) fn compare(a: &Session, b: &Session, aligned: &Alignment) -> ValueDif
     for (at, binding) in written_in(b) {
         match frame(b, binding, |node| aligned.of_b(node)) {
             AlignedFrame::Entry(frame) => {
-                both.entry((frame, &*binding.name)).or_default().b = Some(at)
+                both.entry((frame, &*binding.name)).or_default().b = Some(at);
             }
             AlignedFrame::Unknown(why) => values.not_compared(binding.name.to_string(), why),
         }
@@ -247,7 +247,7 @@ impl ValueDifferences {
             match verdict {
                 ValueComparison::Same => {}
                 ValueComparison::Unknown(why) => {
-                    self.not_compared(format!("memory of {}", key.0), why)
+                    self.not_compared(format!("memory of {}", key.0), why);
                 }
                 ValueComparison::Differs(differs) => self.memories.push(ComparedValue {
                     lines: differs.lines,
