@@ -90,7 +90,20 @@ pub fn renamed(root: &Path) -> Vec<(PathBuf, &'static str)> {
         paths.push((target(root), "target"));
     }
     paths.extend(registries().into_iter().map(|path| (path, "crates")));
+    paths.extend(library(root).map(|path| (path, "rust")));
     paths
+}
+
+/// Returns the folder with the sources of Rust's library. If rustup installed them, as for rust-analyzer, panics name it.
+fn library(root: &Path) -> Option<PathBuf> {
+    let said = Command::new("rustc")
+        .args(["--print", "sysroot"])
+        .current_dir(root)
+        .output()
+        .ok()?;
+    let sysroot = PathBuf::from(String::from_utf8_lossy(&said.stdout).trim());
+    let sources = sysroot.join("lib/rustlib/src/rust");
+    sources.is_dir().then_some(sources)
 }
 
 /// Returns the target triple of this machine.
