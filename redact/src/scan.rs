@@ -23,10 +23,10 @@ const ROUNDS: usize = 4;
 /// The rules of one share: the table, exact values, the user's patterns, and exceptions.
 ///
 /// ```
-/// use prosescope_redact::{Names, Rules, replace, shape};
+/// use prosescope_redact::{SecretNames, Rules, replace, shape};
 ///
 /// let text = format!("log in with {}\n", shape::fill("ghp_{A:36}", 1));
-/// let mut names = Names::new();
+/// let mut names = SecretNames::new();
 /// let hits = Rules::new().scan(&text, &mut names);
 /// assert_eq!(replace(&text, &hits), "log in with [github-token #1]\n");
 /// ```
