@@ -58,6 +58,7 @@ fn every_case_is_borne() {
     if let Ok(named) = env::var(NAMED) {
         return child::show(&named);
     }
+    let _alone = growth::ALONE.lock();
     let total = prosescope_damage::count();
     let batches: VecDeque<(usize, usize)> = (0..total)
         .step_by(BATCH)
