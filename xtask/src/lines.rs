@@ -40,8 +40,9 @@ const PAGE: &str = "docs/contribute/size.md";
 /// The page's text before its table.
 const HEAD: &str = "# Size
 
-Lines of Rust without comments and blank lines; tests are counted apart. Then the definitions of types outside of tests. `cargo xtask lines` counts again and prints what changed,
-CI too; `cargo xtask lines --write` rewrites this page. Lines may be added: the commit then says in its body what they buy.
+Lines of Rust without comments and blank lines; tests are counted apart. After them, the definitions of types outside of tests, and
+those that share their name with another. `cargo xtask lines` counts again and prints what changed, CI too; `cargo xtask lines --write`
+rewrites this page. Lines may be added: the commit then says in its body what they buy.
 
 | place | lines |
 |---|---:|
