@@ -12,9 +12,12 @@ use prosescope_core::model::database::{Database, Limits};
 use prosescope_core::model::source::{FileEntry, Source, SourceError};
 use prosescope_core::pages::session::Session;
 use prosescope_core::pages::upkeep::doctor::server::{RunSize, ServerFacts};
-use prosescope_core::pages::view::Left;
+use prosescope_core::pages::view::CopyLoss;
 use prosescope_core::record::{Fault, FaultKind, RunStore, Work, WriteError};
-use prosescope_workflow::{Barrier, Filter, Row, Rows, Select, Shape, Tables, Target, Waiting};
+use prosescope_workflow::{
+    Barrier, LockTarget, RowCondition, Select, Tables, Waiting, WorkflowRow, WorkflowRows,
+    WorkflowShape,
+};
 
 /// The address of a server. It has no values, because parsing always fails.
 #[derive(Debug, Clone)]
@@ -164,12 +167,12 @@ impl PostgresTables {
     }
 }
 
-impl Rows for PostgresTables {
-    fn shape(&self) -> &Shape {
+impl WorkflowRows for PostgresTables {
+    fn shape(&self) -> &WorkflowShape {
         match self.0 {}
     }
 
-    fn select(&self, _: &Select<'_>) -> Result<Vec<Row>, Fault> {
+    fn select(&self, _: &Select<'_>) -> Result<Vec<WorkflowRow>, Fault> {
         match self.0 {}
     }
 
@@ -185,13 +188,13 @@ impl Rows for PostgresTables {
 impl Tables for PostgresTables {
     fn transact(
         &mut self,
-        _: Target<'_>,
+        _: LockTarget<'_>,
         _: prosescope_workflow::Work<'_>,
     ) -> Result<Vec<i64>, WriteError> {
         match self.0 {}
     }
 
-    fn remove_events(&mut self, _: &[Filter]) -> Result<u64, Fault> {
+    fn remove_events(&mut self, _: &[RowCondition]) -> Result<u64, Fault> {
         match self.0 {}
     }
 }
@@ -223,7 +226,7 @@ pub(crate) fn import_run(
     _: &Session,
     _: bool,
     _: &dyn Fn(u64),
-) -> Result<Vec<Left>, WriteError> {
+) -> Result<Vec<CopyLoss>, WriteError> {
     match *address {}
 }
 
