@@ -397,7 +397,7 @@ impl App {
         let outdated = self.follow.outdated.read_untracked().is_some();
         match self.what() {
             Some(OpeningSource::Files { handles, .. }) if !handles.is_empty() => {
-                open_handles(self, handles)
+                open_handles(self, handles);
             }
             Some(OpeningSource::Files { .. }) if outdated => pick_files(),
             Some(what) => self.open(what),
