@@ -49,14 +49,14 @@ pub enum Request {
     OpenExample,
     /// Returns a page of a run, as a struct of [`prosescope_core::pages::view`].
     Page {
-        /// The run's path in the open source.
+        /// The path of the run whose page is requested.
         place: String,
         /// The page to return.
         page: Page,
     },
     /// Returns a window of the program, as a `ProgramView`.
     Program {
-        /// The run's path in the open source.
+        /// The path of the run whose program is shown.
         place: String,
         /// The index of the first line, from 0.
         from: u32,
@@ -65,14 +65,14 @@ pub enum Request {
     },
     /// Returns references to nodes, as `NodeRef`s.
     Nodes {
-        /// The run's path in the open source.
+        /// The path of the run that has the nodes.
         place: String,
         /// The nodes' numbers.
         nodes: Vec<u32>,
     },
     /// Returns a window of the trace, without the children of folded nodes. Answer: a [`TraceWindow`].
     Trace {
-        /// The run's path in the open source.
+        /// The path of the run whose trace is shown.
         place: String,
         /// The folded nodes.
         folded: Folds,
@@ -89,13 +89,13 @@ pub enum Request {
     },
     /// Returns the axis of the timeline, as a `Timeline` without bars.
     Timeline {
-        /// The run's path in the open source.
+        /// The path of the run whose timeline is drawn.
         place: String,
     },
     /// Returns the position of a node among the visible rows, after unfolding its ancestors. Answer: a
     /// [`RevealedNode`].
     Reveal {
-        /// The run's path in the open source.
+        /// The path of the run whose trace contains the node.
         place: String,
         /// The folded nodes.
         folded: Folds,
@@ -107,14 +107,14 @@ pub enum Request {
     },
     /// Returns the parent of a node, as an `Option<u32>`.
     Parent {
-        /// The run's path in the open source.
+        /// The path of the run that contains the node and its parent.
         place: String,
         /// The node's number.
         node: u32,
     },
     /// Returns the next or previous cause of a failure, as an `Option<NodeRef>`.
     NextFailure {
-        /// The run's path in the open source.
+        /// The path of the run whose failures are searched.
         place: String,
         /// The node from which to search. `None` searches downward from the start of the trace, or upward from its end.
         node: Option<u32>,
@@ -123,21 +123,21 @@ pub enum Request {
     },
     /// Returns the node that belongs to an execution's row in the database, as an `Option<u32>`.
     NodeOfRow {
-        /// The run's path in the open source.
+        /// The path of the run whose database has the row.
         place: String,
         /// The row's id.
         row: i64,
     },
     /// Returns all details of a node, as an `Option<NodeDetail>`.
     Node {
-        /// The run's path in the open source.
+        /// The path of the run that the node belongs to.
         place: String,
         /// The node's number.
         node: u32,
     },
     /// Returns a window of the bindings, as a `BindingsPage`.
     Bindings {
-        /// The run's path in the open source.
+        /// The path of the run whose bindings are listed.
         place: String,
         /// The index of the first binding in the window, from 0.
         from: u32,
@@ -146,21 +146,21 @@ pub enum Request {
     },
     /// Returns one binding, as an `Option<BindingRow>`.
     Binding {
-        /// The run's path in the open source.
+        /// The path of the run that has the binding.
         place: String,
         /// The binding's index.
         binding: u32,
     },
     /// Returns the position of a binding in the list, as an `Option<u32>`.
     BindingPlace {
-        /// The run's path in the open source.
+        /// The path of the run whose list contains the binding.
         place: String,
         /// The binding's index.
         binding: u32,
     },
     /// Resolves a name in a frame, and explains the choice. Answer: a `ResolutionView`.
     Resolve {
-        /// The run's path in the open source.
+        /// The path of the run in which the name is resolved.
         place: String,
         /// The name to resolve.
         name: String,
@@ -169,9 +169,9 @@ pub enum Request {
     },
     /// Returns a value, as an [`OpenedValue`].
     Value {
-        /// The run's path in the open source.
+        /// The path of the run that contains the value.
         place: String,
-        /// The part of the run with the value.
+        /// The value to return.
         of: ValueOf,
         /// The most bytes to return.
         most: u64,
@@ -196,23 +196,23 @@ pub enum Request {
     },
     /// Returns a whole value. The worker sends its bytes beside the JSON answer, the server instead of the JSON.
     Download {
-        /// The run's path in the open source.
+        /// The path of the run whose value is saved.
         place: String,
-        /// The part of the run with the value.
+        /// The value to save.
         of: ValueOf,
     },
     /// Returns the run's `state.md`, as a `StateMdView`.
     State {
-        /// The run's path in the open source.
+        /// The path of the run that `state.md` describes.
         place: String,
         /// Whether to show the whole program. If not, only the part that ran and a few lines ahead are shown.
         whole: bool,
     },
     /// Returns a window of a table, as `TableRows`.
     Table {
-        /// The run's path in the open source.
+        /// The path of the run whose table is read.
         place: String,
-        /// The table's name.
+        /// The name of the table to read.
         table: String,
         /// The index of the first row, from 0.
         from: u64,
@@ -221,7 +221,7 @@ pub enum Request {
     },
     /// Runs one SQL statement. Answer: a `QueryView`.
     Query {
-        /// The run's path in the open source.
+        /// The path of the run that the statement reads.
         place: String,
         /// The SQL statement.
         sql: String,
@@ -230,12 +230,12 @@ pub enum Request {
     },
     /// Returns the tables and columns available to SQL, as a `QueryTables`.
     QueryTables {
-        /// The run's path in the open source.
+        /// The path of the run whose tables are listed.
         place: String,
     },
     /// Returns a window of a database's workflows, the newest first. Answer: a [`Window`].
     Workflows {
-        /// The database's path in the open source.
+        /// The path of the database whose workflows are listed.
         place: String,
         /// Only workflows with this status; empty for any.
         status: String,
@@ -248,23 +248,23 @@ pub enum Request {
     },
     /// Returns a workflow, as an `Option<WorkflowPage>`.
     Workflow {
-        /// The database's path in the open source.
+        /// The path of the database that contains the workflow.
         place: String,
-        /// The workflow's id.
+        /// The id of the workflow to return.
         id: String,
     },
     /// Returns the number of a workflow's events, as [`EventCounts`].
     EventCounts {
-        /// The database's path in the open source.
+        /// The path of the database in which the events are counted.
         place: String,
-        /// The workflow's id.
+        /// The id of the workflow whose events are counted.
         id: String,
     },
     /// Returns a window of a workflow's events, in order. Answer: a [`Window`].
     Events {
-        /// The database's path in the open source.
+        /// The path of the database that the events are read from.
         place: String,
-        /// The workflow's id.
+        /// The id of the workflow whose events are listed.
         id: String,
         /// Only events of this run; `None` for all.
         run: Option<String>,
@@ -275,9 +275,9 @@ pub enum Request {
     },
     /// Returns one event, as an `Option<EventShown>`.
     Event {
-        /// The database's path in the open source.
+        /// The path of the database that contains the event.
         place: String,
-        /// The workflow's id.
+        /// The id of the workflow that the event belongs to.
         id: String,
         /// The event's id.
         event: i64,
@@ -285,7 +285,7 @@ pub enum Request {
     /// Searches a run for a text for a short time. The same request, sent again, continues the search. Answer: a
     /// `SearchedRun`.
     Search {
-        /// The run's path in the open source.
+        /// The path of the run to search.
         place: String,
         /// The text to search for.
         text: String,
@@ -322,7 +322,7 @@ pub enum Request {
     /// Returns a run, its failure or a row of its trace as text for a language model, redacted as for sharing: a
     /// [`ForModel`](prosescope_core::pages::view::ForModel).
     ForModel {
-        /// The run's path in the open source.
+        /// The path of the run to describe.
         place: String,
         /// The row to describe; `None` for the row that needs attention first.
         node: Option<u32>,
@@ -430,9 +430,9 @@ impl Folds {
 /// The text whose lines are requested: a value of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinesOf {
-    /// The run's path in the open source.
+    /// The path, in the open source, of the run that contains the value.
     pub place: String,
-    /// The part of the run with the value.
+    /// The value whose lines are requested.
     pub of: ValueOf,
     /// The most bytes to read.
     pub most: u64,
@@ -533,7 +533,7 @@ pub struct LookedThrough {
 /// A database of workflows.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkflowsIn {
-    /// The database's path in the open source.
+    /// The path of the database in the open source. Requests about its workflows contain this path.
     pub place: String,
     /// Remarks about the database, such as that its newest rows may be missing.
     pub notes: Vec<String>,

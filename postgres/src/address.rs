@@ -28,8 +28,8 @@ const MOST: usize = 1_000_000_000;
 /// How long sent bytes may stay unacknowledged before the system ends the connection (TCP user timeout).
 const SILENCE: Duration = Duration::from_secs(20);
 
-/// How long an idle connection is kept for reuse. The time is short, because a server or a pooler may close an idle
-/// connection.
+/// How long an idle connection is kept for reuse. The time is short, because a server or a pooler may close connections
+/// that are idle.
 const IDLE: Duration = Duration::from_secs(5);
 
 /// The address of a database, with the idle connections to this database. Neither `Debug` nor `Display` shows the

@@ -37,7 +37,7 @@ pub struct KeptRows {
 /// project has no agent of this name, the result is about the shared agent of this name.
 ///
 /// # Errors
-/// If the server does not answer, or refuses the request.
+/// If the server does not answer, or refuses to count the agent's rows.
 pub fn kept_rows(
     address: &Address,
     keeper: &Keeper,
@@ -52,7 +52,7 @@ pub fn kept_rows(
 /// Deletes an agent that outlives runs, with its segments and earlier memories. Returns whether the agent existed.
 ///
 /// # Errors
-/// If the server does not answer, or refuses the request.
+/// If the agent was not deleted, or if the connection was lost and it is unknown whether it was.
 pub fn delete_agent(address: &Address, keeper: &Keeper, name: &str) -> Result<bool, WriteError> {
     let mut there = false;
     // The owner is looked up only once. If a successful deletion were repeated with a second look-up, the repetition

@@ -26,7 +26,7 @@ const MOST: i64 = 4;
 /// Finds a run by its id or by a unique beginning of its id. If `name` is `None`, finds the run that started last.
 ///
 /// # Errors
-/// If the server does not answer, or refuses the request.
+/// If the server does not answer the search, or refuses it.
 pub fn find_run(address: &Address, name: Option<&str>) -> Result<Which, Fault> {
     let server = PgClient::connect(address)?;
     let found = find(&server, name).map_err(|lost| fault::unread_fault(address, &lost))?;
@@ -37,7 +37,7 @@ pub fn find_run(address: &Address, name: Option<&str>) -> Result<Which, Fault> {
 /// Returns the ids of the runs with a pending gate.
 ///
 /// # Errors
-/// If the server does not answer, or refuses the request.
+/// If the gates in the database cannot be read.
 pub fn waiting_runs(address: &Address) -> Result<Vec<String>, Fault> {
     ids(
         address,
@@ -49,7 +49,7 @@ pub fn waiting_runs(address: &Address) -> Result<Vec<String>, Fault> {
 /// Returns the ids of all runs.
 ///
 /// # Errors
-/// If the server does not answer, or refuses the request.
+/// If the ids of the runs cannot be read.
 pub fn all_runs(address: &Address) -> Result<Vec<String>, Fault> {
     ids(
         address,

@@ -61,7 +61,7 @@ impl PostgresRun {
     /// Connects to the server, to read one run.
     ///
     /// # Errors
-    /// If the server does not answer, or refuses the request.
+    /// If the server does not answer, or refuses the connection.
     pub fn connect(address: &Address, run: &str, limits: &Limits) -> Result<PostgresRun, Fault> {
         PostgresRun::of(address, Of::Run(run.to_owned()), limits)
     }

@@ -44,8 +44,8 @@ const AGAIN: Duration = Duration::from_secs(2);
 /// delays of the server cannot be distinguished from this wait.
 const LONG: Duration = Duration::from_secs(LOCK_WAIT.as_secs() + DOUBT.as_secs());
 
-/// Bytes per second, sent or received, from which a long transfer counts as progressing: half of a slow mobile
-/// connection.
+/// Bytes per second, sent or received, from which a long transfer counts as progressing. A slow mobile connection moves
+/// twice as many.
 const PACE: u64 = 10_000;
 
 /// How long a server may be silent during a slow statement or a COMMIT. After this time, another connection checks

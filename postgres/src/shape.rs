@@ -206,7 +206,7 @@ fn is_whole(declared: &str) -> bool {
 /// The way in which a column's values are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ColumnReading {
-    /// A whole number.
+    /// A whole number: the types `smallint`, `integer` and `bigint`.
     Whole,
     /// A floating-point number.
     Real,

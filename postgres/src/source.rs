@@ -68,7 +68,7 @@ impl PostgresSource {
     /// Connects, and lists the rows and attachments of a run. The list is empty if the run does not exist.
     ///
     /// # Errors
-    /// If the server does not answer, or refuses the request.
+    /// If the server cannot be reached, or cannot list the run's attachments.
     pub fn open(address: &Address, run: &str) -> Result<PostgresSource, Fault> {
         PostgresSource::of(address, Some(run), |server| {
             let sql = "SELECT FROM openprose.run WHERE id = $1";
@@ -89,7 +89,7 @@ impl PostgresSource {
     /// Connects, and lists all runs without their attachments.
     ///
     /// # Errors
-    /// If the server does not answer, or refuses the request.
+    /// If the server cannot be reached, or cannot list the runs.
     pub fn all(address: &Address) -> Result<PostgresSource, Fault> {
         PostgresSource::of(address, None, |server| {
             let rows = server.ask("SELECT id FROM openprose.run", &[])?;
@@ -102,7 +102,7 @@ impl PostgresSource {
     /// database contains so many.
     ///
     /// # Errors
-    /// If the server does not answer, or refuses the request.
+    /// If the server cannot be reached, or cannot list the newest runs and count all.
     pub fn newest(address: &Address, most: usize) -> Result<PostgresSource, Fault> {
         let mut total = 0;
         let mut source = PostgresSource::of(address, None, |server| {
@@ -121,7 +121,7 @@ impl PostgresSource {
     /// Connects, and lists the agents of a keeper, which outlive runs.
     ///
     /// # Errors
-    /// If the server does not answer, or refuses the request.
+    /// If the server cannot be reached, or its table of agents cannot be read.
     pub fn agents(address: &Address, keeper: Keeper) -> Result<PostgresSource, Fault> {
         PostgresSource::of(address, None, |_| Ok(Vec::new()))?.with_agents(keeper)
     }
@@ -129,7 +129,7 @@ impl PostgresSource {
     /// Adds `agents.db` to the list, if the database contains agents that outlive runs.
     ///
     /// # Errors
-    /// If the server does not answer, or refuses the request.
+    /// If the server cannot be asked whether it has such agents.
     pub fn with_agents(mut self, keeper: Keeper) -> Result<PostgresSource, Fault> {
         let server = PgClient::connect(&self.address)?;
         let sql = "SELECT EXISTS (SELECT FROM openprose.agents WHERE run_id IS NULL)";
@@ -183,7 +183,7 @@ impl PostgresSource {
     /// Returns a text that differs after each write to the run.
     ///
     /// # Errors
-    /// If the server does not answer, or refuses the request.
+    /// If one of the run's tables cannot be read.
     pub fn written(&self) -> Result<String, Fault> {
         let server = PgClient::connect(&self.address)?;
         let run = self.run.as_deref().unwrap_or_default();

@@ -180,7 +180,7 @@ fn made() -> impl Iterator<Item = String> {
 /// Returns the number of runs, the size of the schema in bytes, and the sizes of the newest runs, at most `most`.
 ///
 /// # Errors
-/// If the server does not answer, or refuses the request.
+/// If the server does not answer, or refuses to count and measure the runs.
 pub fn run_sizes(address: &Address, most: u32) -> Result<(u64, u64, Vec<RunSize>), Fault> {
     const ALL: &str = "SELECT (SELECT count(*) FROM openprose.run), COALESCE(sum(pg_total_relation_size(oid)), 0)::bigint
         FROM pg_class WHERE relnamespace = 'openprose'::regnamespace AND relkind = 'r'";
@@ -272,7 +272,7 @@ REVOKE ALL ON SCHEMA public FROM PUBLIC;
 /// Executes the statements of [`setup_sql`].
 ///
 /// # Errors
-/// If the server does not answer, or refuses the request.
+/// If the server does not answer, if the role has no right to set up the schema, or if a statement fails.
 pub fn set_up(address: &Address, role: &str, dedicated: bool) -> Result<(), WriteError> {
     let server = PgClient::connect(address)?;
     let unwritten = |lost: Lost| fault::unwritten(address, &lost);
@@ -334,7 +334,7 @@ fn set_up_already(server: &PgClient, role: &str, dedicated: bool) -> Result<(boo
 /// Removes a run with all its data, including its agents and segments (errata P5). Returns whether the run existed.
 ///
 /// # Errors
-/// If the server does not answer, or refuses the request.
+/// If the run was not removed, or if the connection was lost and its removal is uncertain.
 pub fn remove_run(address: &Address, run: &str) -> Result<bool, WriteError> {
     const REMOVE: [&str; 4] = [
         "DELETE FROM openprose.agents WHERE run_id = $1",

@@ -169,7 +169,7 @@ impl PostgresStore {
     /// Opens agents that outlive runs for writing; creates the schema if it is missing.
     ///
     /// # Errors
-    /// If the server does not answer, or refuses the request.
+    /// If the server does not answer, or if the schema cannot be created or completed.
     pub fn open_agents(address: &Address, keeper: Keeper) -> Result<PostgresStore, WriteError> {
         let server = PgClient::connect(address)?;
         schema::complete(&server)?;
@@ -187,7 +187,7 @@ impl PostgresStore {
         self.staged = Some(file);
     }
 
-    /// Returns the id of the run.
+    /// Returns the id of the run that is recorded; empty for agents that outlive runs.
     pub fn run_id(&self) -> &str {
         self.run()
     }

@@ -127,10 +127,10 @@ pub(crate) struct StartBody {
     /// Whether to begin the run even if another run of the workflow is open.
     #[serde(default)]
     pub(crate) parallel: bool,
-    /// The name of the engine that works on the run; not verified.
+    /// The name of the engine that will work on the run; not verified.
     #[serde(default)]
     pub(crate) owner: Option<String>,
-    /// The most messages that the context keeps; 0 means 100.
+    /// The most messages that stay in the context after the run's first message is added; 0 means 100.
     #[serde(default, deserialize_with = "whole_number")]
     #[schema(format = "int64", maximum = 4_294_967_295_u32)]
     pub(crate) tail: u32,
@@ -145,7 +145,7 @@ pub(crate) struct InputBody {
     /// The id of the run to answer. Without it, the newest run is answered if it waits, else the only waiting run.
     #[serde(default)]
     pub(crate) run_id: Option<String>,
-    /// The most messages that the context keeps; 0 means 100.
+    /// The most messages that stay in the context after the answer is added; 0 means 100.
     #[serde(default, deserialize_with = "whole_number")]
     #[schema(format = "int64", maximum = 4_294_967_295_u32)]
     pub(crate) tail: u32,
@@ -202,7 +202,7 @@ pub(crate) struct FinishBody {
     /// A summary of the conversation so far.
     #[serde(default)]
     pub(crate) summary: Option<String>,
-    /// The most messages that the context keeps; 0 means 100.
+    /// The most messages that stay in the context after the assistant's message is added; 0 means 100.
     #[serde(default, deserialize_with = "whole_number")]
     #[schema(format = "int64", maximum = 4_294_967_295_u32)]
     pub(crate) tail: u32,
@@ -220,7 +220,7 @@ pub(crate) struct ErrorBody {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct HeartbeatBody {
-    /// The name of the engine that works on the run; not verified.
+    /// The name of the engine that sends the heartbeat; not verified. Without it, the recorded name stays.
     #[serde(default)]
     pub(crate) owner: Option<String>,
 }

@@ -62,7 +62,7 @@ pub enum ArchiveError {
 }
 
 impl ArchiveError {
-    /// Returns advice on what the user can do next.
+    /// Returns what the user can do about a zip that was not opened.
     pub fn next_step(&self) -> &'static str {
         match self {
             ArchiveError::Empty => {

@@ -96,7 +96,7 @@ impl ShareError {
         }
     }
 
-    /// Returns advice on what the user can do next.
+    /// Returns what the user can do so that sharing succeeds.
     pub fn next_step(&self) -> String {
         let step = match self {
             ShareError::Alike(_) => {
@@ -140,7 +140,7 @@ pub trait Databases {
     /// Passes each row that a rebuilt database would contain to `rows`. Writes nothing.
     ///
     /// # Errors
-    /// If the database cannot be read.
+    /// If the database cannot be opened, or one of its rows cannot be read.
     fn look(&mut self, path: &str, rows: &mut dyn Rebuild) -> Result<(), ShareError>;
 
     /// Rebuilds a database of the source ([`prosescope_core::read::sqlite::rebuild`]) and returns its bytes.

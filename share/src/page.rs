@@ -42,7 +42,7 @@ pub enum PageError {
 }
 
 impl PageError {
-    /// Returns advice on what the user can do next.
+    /// Returns what the user can do about a page that was not read or written.
     pub fn next_step(&self) -> &'static str {
         match self {
             PageError::Viewer(_) => "Use the viewer of the same version of Prosescope.",

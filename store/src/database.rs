@@ -91,7 +91,7 @@ impl DatabaseError {
         }
     }
 
-    /// Returns advice on what the user can do next.
+    /// Returns what the user can do so that the database opens.
     pub(crate) fn next(&self) -> &'static str {
         match self {
             DatabaseError::Decode(error) => error.next_step(),

@@ -327,8 +327,8 @@ impl Disk {
             .ok_or_else(|| SourceError::NotFound(path.to_owned()))
     }
 
-    /// Opens a database with the guarantees of [`Source::database`]; the limits for reading are not yet set on the
-    /// connection.
+    /// Opens a database with the guarantees of [`Source::database`]. The limits for reading do not yet apply to the
+    /// opened connection.
     pub(crate) fn connection(&self, path: &str) -> Result<Connection, SourceError> {
         self.entry(path)?;
         let opened = crate::database::open(&self.path_of(path));

@@ -45,14 +45,14 @@ pub(crate) enum Route {
     },
     /// The workflows of a database.
     Workflows {
-        /// The database's path in the open source.
+        /// The path of the shown database in the open source.
         place: String,
     },
     /// A page of a workflow.
     Workflow {
-        /// The database's path in the open source.
+        /// The path, in the open source, of the database with the workflow.
         place: String,
-        /// The workflow's id.
+        /// The id of the shown workflow.
         id: String,
         /// The open page.
         tab: Tab,

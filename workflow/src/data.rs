@@ -42,7 +42,7 @@ pub struct Append {
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AppendResult {
-    /// The id of the workflow.
+    /// The id of the workflow that got the events.
     pub workflow_id: String,
     /// The ids of the new events, in order.
     #[cfg_attr(feature = "typescript", ts(type = "number[]"))]
@@ -118,7 +118,7 @@ impl TableCommand for Append {
 /// The command that sets or removes members of a workflow's preferences; other members stay.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct Prefer {
-    /// The id of the workflow.
+    /// The id of the workflow whose preferences change.
     #[serde(default)]
     pub workflow: String,
     /// The names of the members to set, with their values.
@@ -134,7 +134,7 @@ pub struct Prefer {
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DataSet {
-    /// The id of the workflow.
+    /// The id of the workflow that the preferences or steps belong to.
     pub workflow_id: String,
     /// The new value of the preferences or important steps.
     pub value: Json,
@@ -176,7 +176,7 @@ impl TableCommand for Prefer {
 /// The command that records an important step of a workflow.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct ImportantStep {
-    /// The id of the workflow.
+    /// The id of the workflow that gets the step.
     #[serde(default)]
     pub workflow: String,
     /// The id of the run that the step belongs to; `None` if it belongs to no run.

@@ -98,7 +98,7 @@ impl Horizon {
     /// events count as settled, and the reason is returned.
     ///
     /// # Errors
-    /// The fault of the store.
+    /// If the newest event id or the open transactions cannot be read.
     pub fn advance_once(&mut self, rows: &dyn WorkflowRows) -> Result<Option<UnknownOrder>, Fault> {
         if self.ahead.is_none() {
             let mut barrier = rows.barrier()?;
@@ -170,7 +170,7 @@ pub fn events(
 /// Returns the events after a cursor up to an id, of one workflow or of all. The id must be settled.
 ///
 /// # Errors
-/// The fault of the store.
+/// If the events up to the id cannot be read.
 pub fn events_until(
     rows: &dyn WorkflowRows,
     workflow: Option<&str>,
@@ -205,7 +205,7 @@ pub fn events_until(
 /// The command that removes events of a workflow that are no longer needed.
 #[derive(Debug, Clone, Default)]
 pub struct Prune {
-    /// The id of the workflow.
+    /// The id of the workflow whose events are removed.
     pub workflow: String,
     /// The largest id of events to remove; `None` for no limit.
     pub up_to: Option<i64>,
@@ -217,7 +217,7 @@ pub struct Prune {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct PruneResult {
-    /// The id of the workflow.
+    /// The id of the workflow that the removed events belonged to.
     pub workflow_id: String,
     /// The number of removed events.
     #[cfg_attr(feature = "typescript", ts(type = "number"))]
@@ -227,7 +227,7 @@ pub struct PruneResult {
 /// Removes events of a workflow: those of ended runs, or all.
 ///
 /// # Errors
-/// The fault of the store.
+/// If the ended runs cannot be found, or the events cannot be removed.
 pub fn prune(tables: &mut dyn Tables, command: &Prune) -> Result<PruneResult, WriteError> {
     let workflow = command.workflow.as_str();
     let up_to = command.up_to.unwrap_or(i64::MAX);

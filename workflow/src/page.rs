@@ -59,7 +59,7 @@ pub struct Message {
 /// A run that waits for a person.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Asking {
-    /// The id of the run.
+    /// The id of the run that waits for the person.
     pub run: String,
     /// The question that the run asks; `None` if none is recorded.
     pub question: Option<String>,
@@ -72,7 +72,7 @@ pub struct Asking {
 /// A run of the workflow: one turn.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct TurnShown {
-    /// The id of the run.
+    /// The id of the run, which is one turn of the conversation.
     pub id: String,
     /// The run's status: OpenProse's word if OpenProse defines the status.
     pub status: String,
@@ -88,7 +88,7 @@ pub struct TurnShown {
     pub may_ask: Option<bool>,
     /// The data with which the engine continues the run.
     pub state: Option<RecordedText>,
-    /// The name of the engine that works on the run; not verified.
+    /// The name that the engine of the run gave; not verified.
     pub owner: Option<String>,
     /// The time of the engine's last heartbeat.
     pub heartbeat: Option<Stamp>,
@@ -107,7 +107,7 @@ pub struct TurnShown {
 /// A workflow as a page shows it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct WorkflowPage {
-    /// The id of the workflow.
+    /// The id of the workflow that the page shows.
     pub id: String,
     /// The first message of the workflow, as one short line.
     pub title: Option<String>,

@@ -43,7 +43,7 @@ pub struct WorkflowList {
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WorkflowSummary {
-    /// The workflow's id.
+    /// The workflow's id, by which commands find it.
     pub id: String,
     /// The workflow's status, as recorded.
     pub status: String,
@@ -96,9 +96,9 @@ impl<'de> Deserialize<'de> for WorkflowView {
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StuckRun {
-    /// The id of the workflow.
+    /// The id of the workflow that the silent run belongs to.
     pub workflow_id: String,
-    /// The id of the run.
+    /// The id of the run that gives no sign of life.
     pub run_id: String,
     /// The name of the engine that works on the run; not verified, and unknown for runs of other programs.
     pub owner: Option<String>,
@@ -125,7 +125,7 @@ pub(super) const NEWEST: &[(&str, bool)] =
 /// Returns the newest workflows.
 ///
 /// # Errors
-/// The fault of the store.
+/// If the list of workflows cannot be read.
 pub fn list(rows: &dyn WorkflowRows, wanted: &WorkflowFilter) -> Result<WorkflowList, Fault> {
     let limit = if wanted.limit == 0 {
         PAGE
@@ -201,7 +201,7 @@ pub(super) fn short(text: &str) -> String {
 /// Returns a workflow with its runs; `None` if the id does not exist.
 ///
 /// # Errors
-/// The fault of the store.
+/// If the workflow or its runs cannot be read.
 pub fn show(rows: &dyn WorkflowRows, id: &str) -> Result<Option<WorkflowView>, Fault> {
     let found = rows.select(&Select::of(WorkflowTable::Workflows).is("id", id))?;
     let Some(workflow) = found.first().map(Workflow::of_row) else {
@@ -219,7 +219,7 @@ pub fn show(rows: &dyn WorkflowRows, id: &str) -> Result<Option<WorkflowView>, F
 /// Returns a run; `None` if the id does not exist.
 ///
 /// # Errors
-/// The fault of the store.
+/// If the table of runs cannot be read.
 pub fn run(rows: &dyn WorkflowRows, id: &str) -> Result<Option<Turn>, Fault> {
     let found = rows.select(&Select::of(WorkflowTable::Runs).is("id", id))?;
     Ok(found.first().map(Turn::of_row))
@@ -228,7 +228,7 @@ pub fn run(rows: &dyn WorkflowRows, id: &str) -> Result<Option<Turn>, Fault> {
 /// Returns runs with status `running` and without activity for `silent` milliseconds, the longest silent first.
 ///
 /// # Errors
-/// The fault of the store.
+/// If the runs with status `running` cannot be read.
 pub fn stuck(rows: &dyn WorkflowRows, silent: i64, now: i64) -> Result<Vec<StuckRun>, Fault> {
     let running = Select::of(WorkflowTable::Runs)
         .is("status", SqlValue::Word(TurnStatus::Running.word()))

@@ -29,9 +29,9 @@ pub struct Start {
     pub no_clarifications: bool,
     /// Whether the run may begin although another run of the workflow is open.
     pub parallel: bool,
-    /// The name of the engine that works on the run; not verified.
+    /// The name of the engine that will work on the run; not verified.
     pub owner: Option<String>,
-    /// The most messages that the context keeps; 0 means 100.
+    /// The most messages that stay in the context after the run's first message is added; 0 means 100.
     pub tail: u32,
 }
 
@@ -40,9 +40,9 @@ pub struct Start {
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StartResult {
-    /// The id of the workflow.
+    /// The id of the workflow in which the run was begun.
     pub workflow_id: String,
-    /// The id of the run.
+    /// The id of the run that was begun.
     pub run_id: String,
     /// Whether the command created the workflow.
     pub created: bool,

@@ -28,7 +28,7 @@ pub enum Move {
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StatusChange {
-    /// The id of the workflow.
+    /// The id of the workflow that the command was given for.
     pub workflow_id: String,
     /// The workflow's status after the command.
     pub status: String,

@@ -40,7 +40,7 @@ pub enum SqlValue {
     Json(Json),
     /// A truth value.
     Bool(bool),
-    /// A whole number.
+    /// A whole number, such as the id of an event.
     Int(i64),
     /// A time, in milliseconds since 1970 UTC.
     Time(i64),
@@ -211,7 +211,7 @@ pub trait WorkflowFacts {
     /// Returns rows, read in the command's transaction.
     ///
     /// # Errors
-    /// The fault of the store.
+    /// If the command's transaction cannot read the rows.
     fn select(&self, wanted: &Select<'_>) -> Result<Vec<WorkflowRow>, Fault>;
 
     /// Returns the workflow tables that the database contains.
@@ -225,7 +225,7 @@ impl dyn WorkflowFacts + '_ {
     /// Returns a run of the locked workflow; `None` if that workflow has no run with this id.
     ///
     /// # Errors
-    /// The fault of the store.
+    /// If the row of the run cannot be read.
     pub fn turn(&self, id: &str) -> Result<Option<Turn>, Fault> {
         let Some(workflow) = self.workflow() else {
             return Ok(None);
@@ -239,7 +239,7 @@ impl dyn WorkflowFacts + '_ {
     /// Returns the running and waiting runs of the locked workflow, the oldest first.
     ///
     /// # Errors
-    /// The fault of the store.
+    /// If the open runs cannot be read.
     pub fn open_turns(&self) -> Result<Vec<Turn>, Fault> {
         let Some(workflow) = self.workflow() else {
             return Ok(Vec::new());
@@ -265,19 +265,19 @@ pub trait WorkflowRows {
     /// Returns rows of one table, all from one moment.
     ///
     /// # Errors
-    /// The fault of the store.
+    /// If the rows of the table cannot be read.
     fn select(&self, wanted: &Select<'_>) -> Result<Vec<WorkflowRow>, Fault>;
 
     /// Returns the newest assigned event id, and the transactions that may still add a smaller one.
     ///
     /// # Errors
-    /// The fault of the store.
+    /// If the store cannot find out the newest id or the transactions.
     fn barrier(&self) -> Result<super::follow::Barrier, Fault>;
 
     /// Returns those of the given transactions that are still open.
     ///
     /// # Errors
-    /// The fault of the store.
+    /// If the store cannot find out which transactions are open.
     fn still_open(
         &self,
         waits: &[super::follow::Waiting],
@@ -297,7 +297,7 @@ pub trait Tables: WorkflowRows {
     /// Removes the events that meet all conditions; returns how many were removed.
     ///
     /// # Errors
-    /// The fault of the store.
+    /// If the events cannot be removed. In PostgreSQL, some of them may then be removed already.
     fn remove_events(&mut self, filters: &[RowCondition]) -> Result<u64, Fault>;
 }
 

@@ -17,9 +17,9 @@ use prosescope_core::record::WriteError;
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TurnResult {
-    /// The id of the workflow.
+    /// The id of the workflow that the run belongs to.
     pub workflow_id: String,
-    /// The id of the run.
+    /// The id of the run that the command was about.
     pub run_id: String,
     /// The run's status after the command.
     pub status: String,
@@ -123,7 +123,7 @@ impl TableCommand for Ask {
 /// The command that answers the question of a waiting run.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct Input {
-    /// The id of the workflow.
+    /// The id of the workflow in which a run waits for the answer.
     #[serde(default)]
     pub workflow: String,
     /// The id of the run to answer. `None` means the newest run if it waits, else the only waiting run (errata M5).
@@ -131,7 +131,7 @@ pub struct Input {
     pub run: Option<String>,
     /// The person's answer.
     pub text: String,
-    /// The most messages that the context keeps; 0 means 100.
+    /// The most messages that stay in the context after the answer is added; 0 means 100.
     #[serde(default)]
     pub tail: u32,
 }
@@ -235,7 +235,7 @@ pub struct Finish {
     /// A summary of the conversation so far.
     #[serde(default)]
     pub summary: Option<String>,
-    /// The most messages that the context keeps; 0 means 100.
+    /// The most messages that stay in the context after the assistant's message is added; 0 means 100.
     #[serde(default)]
     pub tail: u32,
 }

@@ -17,7 +17,7 @@ pub const MOST_EVENTS: u32 = 200_000;
 /// Returns the ids of the workflows that meet the conditions, the newest first.
 ///
 /// # Errors
-/// The fault of the store.
+/// If the ids of the workflows, or of those that wait for input, cannot be read.
 pub fn workflow_ids(
     rows: &dyn WorkflowRows,
     wanted: &WorkflowFilter,
@@ -46,7 +46,7 @@ pub fn workflow_ids(
 /// Returns the list entries of these workflows, in the same order. A removed workflow is left out.
 ///
 /// # Errors
-/// The fault of the store.
+/// If the rows of these workflows or of their newest runs cannot be read.
 pub fn summaries(rows: &dyn WorkflowRows, ids: &[String]) -> Result<Vec<WorkflowSummary>, Fault> {
     let mut lines = Vec::with_capacity(ids.len());
     for some in ids.chunks(AT_ONCE) {
@@ -83,7 +83,7 @@ impl EventIds {
 /// Returns the ids of a workflow's events, the oldest first; of more than 200 000, only the newest.
 ///
 /// # Errors
-/// The fault of the store.
+/// If the ids of the events cannot be read.
 pub fn event_ids(rows: &dyn WorkflowRows, workflow: &str) -> Result<EventIds, Fault> {
     let select = Select::of(WorkflowTable::Events)
         .is("workflow_id", workflow)
@@ -112,7 +112,7 @@ pub fn event_ids(rows: &dyn WorkflowRows, workflow: &str) -> Result<EventIds, Fa
 /// Returns the events of a workflow, or of one run, whose ids are at least `first`.
 ///
 /// # Errors
-/// The fault of the store.
+/// If the events cannot be read, or if their ids do not follow the order in which they were added.
 pub fn events_from(
     rows: &dyn WorkflowRows,
     workflow: &str,

@@ -53,7 +53,7 @@ pub(crate) enum WorkflowCommand {
     Start(StartArgs),
     /// Ask the person a question; the run then waits for input
     Ask {
-        /// The run
+        /// The run that asks
         run: String,
         /// The question; `-` reads it from standard input
         #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
@@ -86,7 +86,7 @@ pub(crate) enum WorkflowCommand {
     Cancel {
         #[command(flatten)]
         workflow: WorkflowArgs,
-        /// The run
+        /// Cancel only this run
         #[arg(long)]
         run: Option<String>,
     },
@@ -100,7 +100,7 @@ pub(crate) enum WorkflowCommand {
     },
     /// End a run with an error
     Fail {
-        /// The run
+        /// The run that failed
         run: String,
         /// The error: a text, or a JSON object
         #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
@@ -152,7 +152,7 @@ pub(crate) enum WorkflowCommand {
     Serve(ServeArgs),
     /// Record a sign of life of a run; after exit code 4, the engine of the run must stop
     Heartbeat {
-        /// The run
+        /// The run that is still worked on
         run: String,
         /// The name of the engine that works on the run; not checked
         #[arg(long, value_name = "NAME")]
@@ -196,7 +196,7 @@ pub(crate) struct StartArgs {
 /// The arguments of `workflow finish`.
 #[derive(Debug, Args)]
 pub(crate) struct WorkflowFinishArgs {
-    /// The run
+    /// The run to end
     pub(crate) run: String,
     /// The output as JSON; `-` reads it from standard input
     #[arg(long, value_name = "JSON", allow_hyphen_values = true)]

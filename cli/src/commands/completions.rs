@@ -47,8 +47,8 @@ pub(crate) fn answer() -> Result<bool, clap::Error> {
         .try_complete(std::env::args_os(), here.as_deref())
 }
 
-/// Returns clap's definition of the command line. Arguments that take a run are completed with the ids of the project's
-/// runs.
+/// Returns clap's definition of the command line. For an argument that takes a run, the shell suggests the ids of the
+/// project's runs.
 fn command() -> Command {
     Cli::command().mut_subcommands(|below| match below.get_name() {
         // In `workflow`, a run is a turn of a conversation, so the ids of `.prose/runs` do not fit.

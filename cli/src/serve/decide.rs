@@ -50,7 +50,7 @@ pub(crate) struct Decider {
 struct DecisionRequest {
     /// The run's id, as the page shows it.
     run: String,
-    /// The gate's id.
+    /// The id of the gate that the person decided on the page.
     gate: String,
     /// Whether the gate is approved or rejected.
     decision: GateDecision,

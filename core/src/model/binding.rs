@@ -99,7 +99,7 @@ pub enum ValueAt {
 pub enum StoredType {
     /// NULL.
     Null,
-    /// A whole number.
+    /// A whole number, such as an execution's id.
     Integer,
     /// A floating-point number.
     Real,

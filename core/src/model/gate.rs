@@ -126,9 +126,9 @@ impl AuditKind {
 pub struct AuditEvent {
     /// The row's id, or the line number in the file.
     pub id: i64,
-    /// The gate's id.
+    /// The id of the gate that the event concerns.
     pub gate_id: Text,
-    /// The run's id.
+    /// The id of the run that the event happened in.
     pub run_id: Text,
     /// The kind of event.
     pub kind: AuditKind,

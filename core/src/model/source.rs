@@ -46,7 +46,7 @@ pub enum SourceError {
         path: String,
         /// What was found in the file, and why the database cannot be opened.
         cause: String,
-        /// What to do next.
+        /// What the user can do so that the database can be read.
         next: String,
         /// True if reading failed (permission, lock, I/O error), so that another try may succeed; false if the content
         /// cannot be understood.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct TableInfo {
-    /// The name of the table.
+    /// The table's name in the database.
     pub name: String,
     /// The kind of table: `table`, `view`, `virtual` or `shadow`.
     #[cfg_attr(
@@ -49,7 +49,7 @@ pub struct FileInfo {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct TableRows {
-    /// The name of the table.
+    /// The name of the table that the rows are from.
     pub table: String,
     /// The names of the columns.
     pub columns: Vec<String>,

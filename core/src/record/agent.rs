@@ -7,7 +7,7 @@ use crate::model::AgentScope;
 /// The command `agent memory set`, which writes an agent's memory to the store of the agent's scope (errata A1).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remember {
-    /// The agent's name.
+    /// The name of the agent that gets the memory.
     pub agent: String,
     /// The scope of the agent's memory.
     pub scope: AgentScope,
@@ -40,7 +40,7 @@ impl Record for Remember {
 /// The command `agent segment add`, which records one session of an agent under the next segment number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AddSegment {
-    /// The agent's name.
+    /// The name of the agent that ran the session.
     pub agent: String,
     /// The scope of the agent's memory.
     pub scope: AgentScope,

@@ -29,7 +29,7 @@ pub struct Begin {
     pub item: Option<String>,
     /// The text and the file name of the imported program, which the run keeps.
     pub program: Option<(String, String)>,
-    /// The overrides that the caller gave (`--force`).
+    /// Whether the statement may begin out of order (`--force`).
     pub insist: Insist,
 }
 

@@ -37,7 +37,7 @@ pub struct End {
     pub id: Option<i64>,
     /// Why the execution ended: for a loop `condition_satisfied`, `max_reached`, or a free text.
     pub because: Option<String>,
-    /// The overrides that the caller gave (`--force`).
+    /// Whether the execution may end although a rule about the order refuses (`--force`).
     pub insist: Insist,
 }
 
@@ -96,7 +96,7 @@ pub struct Fail {
     pub id: Option<i64>,
     /// The error message.
     pub error: String,
-    /// The overrides that the caller gave (`--force`).
+    /// Whether the failure may be recorded although a rule about the order refuses (`--force`).
     pub insist: Insist,
 }
 
@@ -125,7 +125,6 @@ pub(super) fn not_empty(error: &str) -> Result<(), WriteError> {
 pub(super) struct Close {
     id: i64,
     how: EndingKind,
-    /// The overrides that the caller gave (`--force`).
     insist: Insist,
 }
 

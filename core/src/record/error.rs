@@ -8,7 +8,7 @@ pub enum WriteError {
         rule: &'static str,
         /// What the rule found, and why the command is refused.
         message: String,
-        /// What to do next.
+        /// What the caller can do instead, or must do first.
         hint: String,
     },
     /// A named thing does not exist. Exit code 3.
@@ -16,7 +16,7 @@ pub enum WriteError {
     NotFound {
         /// The name that was not found, and where.
         message: String,
-        /// What to do next.
+        /// Advice on how to find or create what was named; may be empty.
         hint: String,
     },
     /// The request is invalid, such as a malformed name or timeout. Exit code 2.

@@ -614,7 +614,6 @@ impl<'a> StatementPlace<'a> {
 /// The facts about a run, from its database row or from the head of its `state.md`.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct RunFact {
-    /// The run's id.
     pub id: String,
     /// The name for commands: `postgres:ID` in PostgreSQL, else the id.
     pub name: String,
@@ -627,7 +626,6 @@ pub(super) struct RunFact {
 /// The facts about a binding.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct BindingFact {
-    /// The binding's name.
     pub name: String,
     /// The binding's kind.
     pub kind: BindingKind,

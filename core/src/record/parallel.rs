@@ -75,7 +75,7 @@ pub(super) struct Branch {
     /// The branch's statement; by default the statement that the program has under the branch's name, else the text
     /// `parallel:name`, as in OpenProse.
     pub(super) statement: Option<StatementRef>,
-    /// The overrides that the caller gave (`--force`).
+    /// Whether the branch may begin although a rule or the program is against it.
     pub(super) insist: Insist,
 }
 

@@ -1,4 +1,5 @@
-//! Defines the results of recording commands, which are returned to the caller and printed with `--json`.
+//! Defines the results of recording commands, which are returned to the caller and printed with `--json`. A field `run`
+//! contains the name by which commands take the run: its id, or `postgres:ID` for a run in PostgreSQL.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +11,7 @@ use crate::record::render::brief::{NextStep, TaskView};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct RunOpened {
-    /// The run's id.
+    /// The new run: its id, or `postgres:ID` in PostgreSQL. Later commands take it as `RUN`.
     pub run: String,
     /// The run's folder; relative to the working directory if the folder is below that.
     pub folder: String,
@@ -22,7 +23,7 @@ pub struct RunOpened {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct RunFinished {
-    /// The run's id.
+    /// The run that was ended or interrupted.
     pub run: String,
     /// The run's status: `completed`, `failed` or `interrupted`.
     pub status: String,
@@ -35,13 +36,13 @@ pub struct RunFinished {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ExecutionBegun {
-    /// The run's id.
+    /// The run in which the statement began.
     pub run: String,
     /// The statement's execution id. Later commands take it as `EXECUTION`.
     pub id: i64,
-    /// The statement's text.
+    /// The text of the statement that began.
     pub statement: String,
-    /// The statement's line in the program, from 1; `None` if the program has no such statement.
+    /// The line of the program that began, from 1; `None` if the program has no such statement.
     pub line: Option<i64>,
     /// The execution that the statement runs in; `None` at the root.
     pub parent: Option<i64>,
@@ -76,16 +77,16 @@ pub struct ParallelRunning {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ExecutionEnded {
-    /// The run's id.
+    /// The run in which the execution ended.
     pub run: String,
     /// The execution's id.
     pub id: i64,
     /// The status that was recorded: `completed`, `failed` or `skipped`; `joined` for a parallel; `iteration` for the
     /// end of a loop's round, `exited` for the end of a loop.
     pub status: String,
-    /// The statement's text.
+    /// The text of the statement that the execution ran.
     pub statement: String,
-    /// The statement's line in the program, from 1; `None` if the program has no such statement.
+    /// The line of the program that the execution ran, from 1; `None` if the program has no such statement.
     pub line: Option<i64>,
     /// The name of the branch; `None` if the execution is not a branch.
     pub branch: Option<String>,
@@ -132,13 +133,13 @@ pub struct LoopRounds {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct AttemptBegun {
-    /// The run's id.
+    /// The run in which the failed execution is attempted again.
     pub run: String,
     /// The id of the execution that failed and is attempted again.
     pub id: i64,
-    /// The statement's text.
+    /// The text of the statement that is attempted again.
     pub statement: String,
-    /// The statement's line in the program, from 1; `None` if the program has no such statement.
+    /// The line of the program that is attempted again, from 1; `None` if the program has no such statement.
     pub line: Option<i64>,
     /// The number of the attempt, from 2.
     pub attempt: i64,
@@ -152,9 +153,9 @@ pub struct AttemptBegun {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct BindingWritten {
-    /// The run's id.
+    /// The run that the binding was written to.
     pub run: String,
-    /// The binding's name.
+    /// The name of the binding that got the value.
     pub name: String,
     /// The frame that the binding belongs to; `None` is the root.
     pub execution_id: Option<i64>,
@@ -183,7 +184,7 @@ pub struct BindingWritten {
 pub struct AgentWritten {
     /// The run's id; `None` for an agent of the project, of the user, or in a custom store.
     pub run: Option<String>,
-    /// The agent's name.
+    /// The name of the agent that got the memory or the segment.
     pub agent: String,
     /// How long the agent's memory lives: `execution`, `project`, `user` or `custom`.
     pub scope: String,
@@ -199,12 +200,12 @@ pub struct AgentWritten {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ImportRegistered {
-    /// The run's id.
+    /// The run that imports the program.
     pub run: String,
     /// The handle by which the program uses the import.
     pub alias: String,
-    /// The name of the import's own run, which every command takes as RUN; `None` in a database, which keeps no nested
-    /// runs.
+    /// The name of the import's own run, which every command takes as RUN. `None` in a database, because it keeps no
+    /// nested runs.
     pub nested: Option<String>,
     /// Whether the handle was already registered.
     pub again: bool,
@@ -214,7 +215,7 @@ pub struct ImportRegistered {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct GateOpened {
-    /// The run's id.
+    /// The run in which the gate was created.
     pub run: String,
     /// The gate's id, which `approve` and `reject` take: `ID#2` for the second visit of gate `ID`.
     pub gate: String,
@@ -222,9 +223,9 @@ pub struct GateOpened {
     pub visit: u32,
     /// The execution that waits at the gate.
     pub execution_id: i64,
-    /// The statement's text.
+    /// The text of the statement that asks at the gate.
     pub statement: String,
-    /// The statement's line in the program, from 1; `None` if the program has no such statement.
+    /// The line of the program that asks at the gate, from 1; `None` if the program has no such statement.
     pub line: Option<i64>,
     /// The question to the approver.
     pub prompt: String,
@@ -244,9 +245,9 @@ pub struct GateOpened {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct GateDecided {
-    /// The run's id.
+    /// The run in which the gate was decided.
     pub run: String,
-    /// The gate's id.
+    /// The id of the gate that was approved or rejected.
     pub gate: String,
     /// The gate's new status: `approved` or `rejected`.
     pub status: String,
@@ -273,9 +274,9 @@ pub struct GateDecided {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct GateTimedOut {
-    /// The run's id.
+    /// The run that waited at the gate until its time-out.
     pub run: String,
-    /// The gate's id.
+    /// The id of the gate that timed out.
     pub gate: String,
     /// The gate's new status, always `timeout`.
     pub status: String,

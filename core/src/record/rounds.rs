@@ -41,7 +41,7 @@ pub(super) fn begin_loop(
 pub struct Round {
     /// The loop's execution id; by default the only open loop.
     pub id: Option<i64>,
-    /// The overrides that the caller gave (`--force`).
+    /// Whether the round may be recorded although a rule about the order refuses (`--force`).
     pub insist: Insist,
 }
 

@@ -24,7 +24,7 @@ pub struct Finish {
     /// Whether to accept a run that already has this status, because the caller only wants a follow-up action
     /// (`--vacuum`).
     pub again: bool,
-    /// The overrides that the caller gave (`--force`).
+    /// Whether the run may be completed although executions are still open (`--force`).
     pub insist: Insist,
 }
 

@@ -23,7 +23,7 @@ pub struct Skip {
     pub item: Option<String>,
     /// Why the statement was skipped, if the caller said so.
     pub because: Option<String>,
-    /// The overrides that the caller gave (`--force`).
+    /// Whether the statement may be skipped out of turn (`--force`).
     pub insist: Insist,
 }
 

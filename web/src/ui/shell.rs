@@ -21,7 +21,7 @@ use crate::text::words;
 /// Draws a run and its pages. Another run gets a new component.
 #[component]
 pub(crate) fn RunShell(
-    /// The run's path in the open source.
+    /// The path of the run to draw, in the open source.
     place: String,
     /// The run's id or path in the address.
     key: String,

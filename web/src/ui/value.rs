@@ -44,7 +44,7 @@ impl ValueLook {
 /// Requests a value and draws it.
 #[component]
 pub(crate) fn Value(
-    /// The part of the run with the value.
+    /// The value to draw.
     of: ValueOf,
     /// The name of the file when the value is saved.
     name: String,

@@ -15,7 +15,7 @@ use crate::text::words;
 /// Draws the workflows of a database. Another database gets a new component.
 #[component]
 pub(crate) fn Workflows(
-    /// The database's path in the open source.
+    /// The path of the database whose workflows are drawn.
     place: String,
 ) -> impl IntoView {
     let app = App::get();

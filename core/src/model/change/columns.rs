@@ -12,7 +12,7 @@ pub type Columns = Vec<(&'static str, Value)>;
 /// A row that a change writes, split into its key and its other columns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChangeRow {
-    /// The name of the table.
+    /// The table that the row is written to.
     pub table: &'static str,
     /// The columns that identify the row, with their values.
     pub key: Columns,

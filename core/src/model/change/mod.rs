@@ -116,7 +116,7 @@ pub struct AttachmentFile {
 /// A row of `bindings`, or a file of `bindings/`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct BindingRow {
-    /// The binding's name.
+    /// The name under which the value is stored.
     pub name: String,
     /// The binding's frame, as the id of the execution that called the block; `None` is the root.
     pub execution_id: Option<i64>,
@@ -140,7 +140,7 @@ pub struct BindingRow {
 /// A row of `agents` without its memory.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct AgentRow {
-    /// The agent's name.
+    /// The name of the agent to register.
     pub agent: String,
     /// The word for the scope of the agent's memory.
     pub scope: String,
@@ -153,7 +153,7 @@ pub struct AgentRow {
 /// An agent's memory: columns of `agents`, or a file `memory.md`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MemoryRow {
-    /// The agent's name.
+    /// The name of the agent whose memory is written.
     pub agent: String,
     /// The word for the memory's scope.
     pub scope: String,
@@ -166,7 +166,7 @@ pub struct MemoryRow {
 /// A segment of an agent: a row of `agent_segments`, or a file `{agent}-{number}.md`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SegmentRow {
-    /// The agent's name.
+    /// The name of the agent that the segment belongs to.
     pub agent: String,
     /// The word for the scope of the agent's memory.
     pub scope: String,
@@ -213,7 +213,7 @@ pub struct NestedRun {
 pub struct GateRow {
     /// The gate's id; `id#2` if the program reaches the same gate a second time (errata G1).
     pub id: String,
-    /// The run's id.
+    /// The id of the run that reached the gate.
     pub run_id: String,
     /// The execution row that waits at the gate; it is written before the gate (errata G2).
     pub execution_id: Option<i64>,
@@ -236,9 +236,9 @@ pub struct GateRow {
 /// The decision of a gate.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GateResolution {
-    /// The gate's id.
+    /// The id of the gate that is decided.
     pub id: String,
-    /// The run's id.
+    /// The id of the run that the decided gate belongs to.
     pub run_id: String,
     /// The new status of the gate: `approved`, `rejected` or `timeout`.
     pub status: String,
@@ -257,9 +257,9 @@ pub struct GateResolution {
 pub struct AuditRow {
     /// The id of the audit row.
     pub id: i64,
-    /// The gate's id.
+    /// The id of the gate at which the event happened.
     pub gate_id: String,
-    /// The run's id.
+    /// The id of the run whose audit log gets the row.
     pub run_id: String,
     /// The word for the event, such as `approved`.
     pub event: String,

@@ -192,7 +192,7 @@ pub enum WantedRows<'a> {
 /// The value that [`WantedRows::Holding`] looks up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LookupKey<'a> {
-    /// A whole number.
+    /// A whole number, such as a row's id.
     Int(i64),
     /// A text.
     Text(&'a str),
@@ -220,7 +220,7 @@ pub enum ColumnType {
     /// A text.
     #[default]
     Text,
-    /// A whole number.
+    /// A whole number, such as a line number.
     Integer,
     /// A time with its zone.
     Time,
@@ -334,7 +334,7 @@ pub enum Value<'a> {
     /// NULL.
     #[default]
     Null,
-    /// A whole number.
+    /// A whole number of at most 64 bits.
     Integer(i64),
     /// A floating-point number.
     Real(f64),
@@ -432,7 +432,7 @@ impl Value<'_> {
 /// The position of a cell in a store.
 #[derive(Debug, Clone, Copy)]
 pub struct CellAt<'a> {
-    /// The table's name.
+    /// The table that contains the cell.
     pub table: &'a str,
     /// The column's name.
     pub column: &'a str,

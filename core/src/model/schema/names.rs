@@ -38,7 +38,7 @@ pub const SOURCE_EXECUTION: &str = "x_source_execution_id";
 /// A table as OpenProse defines it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TableSpec {
-    /// The name of the table.
+    /// The name that OpenProse gives the table.
     pub name: &'static str,
     /// The table's columns, in OpenProse's order, and how a list reads each. A missing column reads as empty.
     pub columns: &'static [Want<'static>],

@@ -11,7 +11,7 @@ use crate::program::StatementKind as Kind;
 /// An agent whose memory the statements ahead read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Memory {
-    /// The agent's name.
+    /// The name of the agent, as the statements ahead use it.
     pub agent: String,
     /// The lifetime of the agent's memory, as the program declares it.
     pub scope: AgentScope,

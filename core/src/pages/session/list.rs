@@ -85,8 +85,8 @@ pub fn list_while(
     sorted(Lists::of(source, options).all(&wanted).0, source)
 }
 
-/// Lists runs that [`list_while`] left out, until `go_on` returns false, but at least one. The result has only these
-/// runs.
+/// Lists the runs that [`list_while`] left out, until `go_on` returns false. At least one run is listed. The result has
+/// no other runs.
 pub fn list_more(
     source: &Rc<dyn Source>,
     options: &Options,

@@ -65,7 +65,7 @@ impl OneAgent {
         }
     }
 
-    /// Returns the id of the run.
+    /// Returns the id of the run in which the agent was looked up.
     pub fn run(&self) -> &Text {
         &self.parts.run.id
     }

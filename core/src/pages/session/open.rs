@@ -37,7 +37,7 @@ pub enum OpenError {
         place: String,
         /// A description of what the place contains instead of a run.
         found: String,
-        /// What to do next.
+        /// What the user can open instead.
         next: String,
     },
 }

@@ -23,7 +23,7 @@ pub struct RunAudit {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct AuditCheck {
-    /// The run's id.
+    /// The run whose audit log was verified, by the name that commands take.
     pub run: String,
     /// How many rows the log has.
     pub rows: u32,
@@ -56,9 +56,9 @@ pub struct ExpectedHead {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct AuditTimeout {
-    /// The run's id.
+    /// The run in which the gate timed out.
     pub run: String,
-    /// The gate's id.
+    /// The id of the gate that nobody decided in time.
     pub gate: String,
     /// When the time-out was recorded; `None` if not recorded.
     pub timestamp: Option<Stamp>,
@@ -86,9 +86,9 @@ pub struct AuditStat {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct GateWait {
-    /// The run's id.
+    /// The run that waited for the decision.
     pub run: String,
-    /// The gate's id.
+    /// The id of the gate at which the run waited.
     pub gate: String,
     /// The outcome: `approved`, `rejected` or `timeout`.
     #[cfg_attr(feature = "typescript", ts(as = "super::known::GateStatus"))]

@@ -27,7 +27,7 @@ pub struct BindingsPage {
 pub struct BindingRow {
     /// Index into the run's bindings. Callers open the value by this index.
     pub binding: u32,
-    /// The binding's name.
+    /// The name by which the program uses the value.
     pub name: String,
     /// The execution id of the binding's frame; `None` is the root.
     pub execution_id: Option<i64>,
@@ -159,7 +159,7 @@ pub struct AgentsView {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct AgentElsewhere {
-    /// The agent's name.
+    /// The name that the program gives the agent.
     pub name: String,
     /// The path, as the program writes it (`persist: "path"`).
     pub path: String,
@@ -173,7 +173,7 @@ pub struct AgentElsewhere {
 pub struct AgentView {
     /// Index into the run's agents. Callers open the memory by this index.
     pub agent: u32,
-    /// The agent's name.
+    /// The name of the agent with this memory.
     pub name: String,
     /// How long the memory lives: `execution`, `project`, `user` or `custom`.
     #[cfg_attr(feature = "typescript", ts(as = "super::known::AgentScope"))]

@@ -25,7 +25,7 @@ pub struct CheckedRun {
     pub run: String,
     /// The program's name; `None` if not recorded.
     pub program: Option<String>,
-    /// The run's most likely status.
+    /// The status that the checked run most likely has; empty for a program that was checked by its file.
     #[cfg_attr(feature = "typescript", ts(as = "super::known::RunStatus"))]
     pub status: String,
     /// The path of the folder to which the issues' file names are relative, in the notation of the program that runs

@@ -43,7 +43,7 @@ pub struct NamedValue {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct SegmentText {
-    /// The agent's name.
+    /// The name of the agent that worked in this segment.
     pub agent: String,
     /// How long the agent's memory lives: `execution`, `project`, `user` or `custom`.
     pub scope: String,
@@ -61,7 +61,7 @@ pub struct SegmentText {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct AgentDeleted {
-    /// The agent's name.
+    /// The name of the agent that was deleted, or would be with `--yes`.
     pub agent: String,
     /// The agent's scope: `project` or `user`.
     pub scope: String,
@@ -94,7 +94,7 @@ pub struct RunsCleaned {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct RunConverted {
-    /// The run's id.
+    /// The id of the run that was converted. The copy has the same id.
     pub run: String,
     /// The new folder; relative to the working directory if the folder is inside of that.
     pub folder: String,
@@ -110,7 +110,7 @@ pub struct RunConverted {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct RunRepaired {
-    /// The run's id.
+    /// The id of the repaired run, or the name of its folder if the run has no id.
     pub run: String,
     /// The copy's folder; relative to the working directory if the folder is inside of that. `None` if nothing needed
     /// repair, because then no copy is written.

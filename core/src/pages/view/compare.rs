@@ -55,15 +55,15 @@ pub struct CompareView {
 pub struct ComparedRun {
     /// The run's name, as commands take it.
     pub run: String,
-    /// The program's name or path; `None` if not recorded.
+    /// The name or path of the program that the compared run executes; `None` if not recorded.
     pub program: Option<String>,
-    /// The run's most likely status.
+    /// The status that the compared run most likely has.
     pub status: String,
     /// What happened in the run, in one line.
     pub headline: String,
     /// Time from the run's start to its last sign of life, in milliseconds; `None` unless both are recorded.
     pub duration_ms: Option<i64>,
-    /// The duration in words: `5m 3s`; `None` if `duration_ms` is `None`.
+    /// The duration of the run in words: `5m 3s`; `None` if `duration_ms` is `None`.
     pub duration: Option<String>,
 }
 
@@ -181,7 +181,7 @@ pub struct ComparedNode {
     pub attempts: u32,
     /// Time from the row's begin to its end, in milliseconds; `None` unless both are recorded.
     pub duration_ms: Option<i64>,
-    /// The duration in words: `5m 3s`; `None` if `duration_ms` is `None`.
+    /// The duration of the row in this run, in words: `5m 3s`; `None` if `duration_ms` is `None`.
     pub duration: Option<String>,
     /// A gate's outcome, with its principal and comment; `None` for other rows and undecided gates.
     pub outcome: Option<String>,

@@ -84,7 +84,7 @@ pub struct FilesView {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct IssuesView {
-    /// The number of issues of each severity.
+    /// How many of the listed issues are errors, warnings and notes.
     pub counts: Counts,
     /// The issues: errors first, then in the order found.
     pub issues: Vec<IssueView>,

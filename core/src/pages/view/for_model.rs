@@ -49,7 +49,7 @@ words! {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ForModel {
-    /// The run's id.
+    /// The id of the run that the text is about; for a store of agents, the name of its file.
     pub run: String,
     /// The subject of the text.
     pub about: ModelAbout,

@@ -34,7 +34,7 @@ pub struct GateView {
     pub run: String,
     /// The run's place inside the source (see [`super::RunSummary::place`]); `None` except in lists over all runs.
     pub place: Option<String>,
-    /// The gate's id.
+    /// The gate's id, which `approve` and `reject` take.
     pub id: String,
     /// The gate's status as recorded.
     #[cfg_attr(feature = "typescript", ts(as = "super::known::GateStatus"))]
@@ -123,9 +123,9 @@ pub struct AuditView {
 pub struct AuditRow {
     /// The row's id.
     pub id: i64,
-    /// The gate's id.
+    /// The id of the gate that the row is about.
     pub gate: String,
-    /// The run's id.
+    /// The run that the row belongs to.
     pub run: String,
     /// The event: `created`, `approved`, `rejected` …
     #[cfg_attr(feature = "typescript", ts(as = "super::known::AuditEventKind"))]

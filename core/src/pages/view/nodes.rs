@@ -58,7 +58,7 @@ impl TreeRow {
 pub struct BindingRef {
     /// Index into the run's bindings.
     pub binding: u32,
-    /// The binding's name.
+    /// The name of the binding that the link leads to.
     pub name: String,
     /// The execution id of the binding's frame; `None` is the root.
     pub execution_id: Option<i64>,
@@ -169,7 +169,7 @@ pub struct TreeRow {
     pub ended: Option<Stamp>,
     /// Time from begin to end, in milliseconds; `None` unless both are recorded.
     pub duration_ms: Option<i64>,
-    /// The duration in words: `5m 3s`; `None` if `duration_ms` is `None`.
+    /// The time from begin to end in words: `5m 3s`; `None` if `duration_ms` is `None`.
     pub duration: Option<String>,
     /// The row's error, cut at 400 characters; `None` if not recorded.
     pub error: Option<String>,
@@ -237,7 +237,7 @@ pub struct RowView {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ProgramView {
-    /// The program's name or path; `None` if not recorded.
+    /// The name or path of the program whose lines are shown; `None` if not recorded.
     pub path: Option<String>,
     /// The origin of the source. `None` if the run has no source; the lines are then the trace in the state file.
     pub source_from: Option<String>,

@@ -10,16 +10,16 @@ use crate::model::time::Stamp;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Overview {
-    /// The run's id.
+    /// The run's id; for a store of agents, the name of its file.
     pub run: String,
-    /// The program's name or path; `None` if not recorded.
+    /// The name or path of the program that the run executes; `None` if not recorded.
     pub program: Option<String>,
     /// The form that the run was read as, in words: `SQLite, append-only`.
     #[cfg_attr(feature = "typescript", ts(as = "super::known::RunForm"))]
     pub form: String,
     /// The source that was opened, in words: a path, a dropped folder.
     pub label: String,
-    /// The run's most likely status.
+    /// The run's most likely status. If its records disagree, `claims` contains what each says.
     #[cfg_attr(feature = "typescript", ts(as = "super::known::RunStatus"))]
     pub status: String,
     /// The source that decides the status, such as `run row` or `log`.
@@ -64,7 +64,7 @@ pub struct Overview {
     pub stale: bool,
     /// Time from the start to the last sign of life, in milliseconds; `None` unless both are recorded.
     pub duration_ms: Option<i64>,
-    /// The duration in words: `5m 3s`; `None` if `duration_ms` is `None`.
+    /// The time from the start to the last sign of life in words: `5m 3s`; `None` if `duration_ms` is `None`.
     pub duration: Option<String>,
     /// Whether at least one statement has a time (errata X14).
     pub times_recorded: bool,
@@ -112,7 +112,7 @@ pub struct Overview {
     pub tables: u32,
     /// How many files the run has.
     pub files: u32,
-    /// The number of issues of each severity.
+    /// How many errors, warnings and notes the page of issues lists.
     pub issues: Counts,
     /// The parts of the run that could not be read completely. The counts of these parts may be too low.
     #[serde(default)]

@@ -9,11 +9,11 @@ use crate::model::time::Stamp;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ResumeView {
-    /// The run's id.
+    /// The id of the run to continue.
     pub run: String,
-    /// The program's name or path; `None` if not recorded.
+    /// The name or path of the program to continue; `None` if not recorded.
     pub program: Option<String>,
-    /// The run's most likely status.
+    /// The run's most likely status, for which `status_reason` gives the reason.
     pub status: String,
     /// The reason for the status, in one sentence.
     pub status_reason: String,
@@ -239,7 +239,7 @@ words! {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct MemoryNeedView {
-    /// The agent's name.
+    /// The name of the agent that the remaining statements resume.
     pub agent: String,
     /// How long the memory lives, as the program declares it.
     pub scope: String,

@@ -45,7 +45,7 @@ pub struct RunSummary {
     pub place: String,
     /// The program's name; `None` if not recorded.
     pub program: Option<String>,
-    /// The run's most likely status.
+    /// The run's most likely status: `unknown` if none is recorded, `agents` for a store of agents.
     #[cfg_attr(feature = "typescript", ts(as = "super::known::RunStatus"))]
     pub status: String,
     /// Whether the run is recorded as running but has had no sign of life for a day.
@@ -86,11 +86,11 @@ pub struct RunSummary {
     pub file_changed: Option<Stamp>,
     /// Time from the start to the last sign of life, in milliseconds; `None` unless both are recorded.
     pub duration_ms: Option<i64>,
-    /// The duration in words: `5m 3s`; `None` if `duration_ms` is `None`.
+    /// The time in `duration_ms` in words: `5m 3s`; `None` without that time.
     pub duration: Option<String>,
     /// How many gates wait for a decision.
     pub pending_gates: u32,
-    /// The number of issues of each severity.
+    /// The issues that were found when the run was read, counted by severity.
     pub issues: Counts,
     /// The parts that were left out, in words, if only the beginning of a large database was read. `issues` is then
     /// incomplete.

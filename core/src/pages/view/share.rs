@@ -96,7 +96,7 @@ pub struct SharedPart {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct LogSealedAnew {
-    /// The run's id.
+    /// The id that the shared copy gives the run of this log.
     pub run: String,
     /// How many sealed rows the log had.
     pub count: u64,

@@ -38,7 +38,7 @@ pub struct NodeWork {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct AskedAgent {
-    /// The agent's name.
+    /// The name under which the program declares the agent.
     pub name: String,
     /// The model that the agent requests; `None` if the program does not name a model.
     pub model: Option<String>,

@@ -57,7 +57,7 @@ impl ChainState {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct AuditHead {
-    /// The run's id.
+    /// The run whose audit log contains the row.
     pub run: Text,
     /// How many rows the run's chain has: the `seq` of the last row.
     pub count: u64,

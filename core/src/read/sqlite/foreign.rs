@@ -17,7 +17,7 @@ pub type Unfit = String;
 /// is not allowed. `deletes` is whether rows are also deleted.
 ///
 /// # Errors
-/// If the schema cannot be read.
+/// If SQLite cannot list the tables or what is on them.
 pub fn fit_for_writing(
     conn: &Connection,
     names: &[&str],
@@ -30,7 +30,7 @@ pub fn fit_for_writing(
 /// Returns which of some tables a database has, and everything that is not allowed on them.
 ///
 /// # Errors
-/// If the schema cannot be read.
+/// If the definition of a table, index or trigger cannot be read.
 pub(super) fn judged(
     conn: &Connection,
     names: &[&str],
@@ -99,7 +99,7 @@ pub(super) fn judged(
 /// their expressions.
 ///
 /// # Errors
-/// If the schema cannot be read.
+/// If the definitions of the tables and indexes cannot be read.
 pub fn unfit_for_vacuum(conn: &Connection) -> Result<Option<Unfit>, DecodeError> {
     if let Some(odd) = odd_schema(conn)? {
         return Ok(Some(format!("it has {odd}")));
@@ -124,7 +124,7 @@ pub fn unfit_for_vacuum(conn: &Connection) -> Result<Option<Unfit>, DecodeError>
 /// schema code. Only `PRAGMA writable_schema` can write it, and no tool does that.
 ///
 /// # Errors
-/// If the schema cannot be read.
+/// If the table `sqlite_schema` cannot be read.
 pub(super) fn odd_schema(conn: &Connection) -> Result<Option<String>, DecodeError> {
     let odd: Option<i64> = conn.query_row(
         "SELECT min(rowid) FROM main.sqlite_schema
@@ -202,7 +202,7 @@ fn odd_columns(conn: &Connection, table: &str) -> Result<Vec<Unfit>, DecodeError
 /// Returns the triggers that keep the audit log append-only (errata G7) and are missing or altered.
 ///
 /// # Errors
-/// If the schema cannot be read.
+/// If SQLite cannot list the triggers.
 pub(super) fn audit_triggers_gone(conn: &Connection) -> Result<Vec<&'static str>, DecodeError> {
     let mut statement =
         conn.prepare("SELECT name, sql FROM main.sqlite_schema WHERE type = 'trigger'")?;

@@ -32,7 +32,7 @@ pub enum RebuildError {
     /// Reading the original failed.
     #[error("the table {table} cannot be read to its end: {cause}")]
     Read {
-        /// The name of the table.
+        /// The name of the table that could not be read to its end.
         table: String,
         /// SQLite's error.
         cause: rusqlite::Error,

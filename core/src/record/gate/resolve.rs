@@ -14,7 +14,7 @@ use crate::record::{At, CommandPlan, Facts, GateDecided, GateTimedOut, Record, W
 /// G4).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResolveGate {
-    /// The gate's id.
+    /// The id of the gate to decide.
     pub gate: String,
     /// The decision: approve or reject.
     pub decision: Decision,

@@ -8,7 +8,7 @@ use crate::record::{At, CommandPlan, Facts, Record, WriteError};
 /// The command `gate show`, which records in the log that a person viewed a gate. Nothing else in the run changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ViewGate {
-    /// The gate's id.
+    /// The id of the gate that the person views.
     pub gate: String,
     /// The principal who views the gate, as claimed.
     pub by: String,

@@ -36,7 +36,7 @@ use crate::trace::{RowShape, Trace, frame_block, is_branch_text, shape};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct NextView {
-    /// The run's id.
+    /// The run that the commands are for, by the name that commands take.
     pub run: String,
     /// The innermost open execution; `None` at the program's top.
     pub execution: Option<i64>,

@@ -88,7 +88,7 @@ impl FolderStore {
         self.staged = Some(file);
     }
 
-    /// Returns the id of the run.
+    /// Returns the id of the run in the folder; empty for a folder of agents.
     pub fn run_id(&self) -> &str {
         &self.run
     }

@@ -181,7 +181,7 @@ impl SqliteStore {
         self.staged = Some(file);
     }
 
-    /// Returns the id of the run.
+    /// Returns the id of the run that commands are recorded in; empty for a database of agents.
     pub fn run_id(&self) -> &str {
         &self.run
     }
@@ -418,8 +418,8 @@ pub(crate) fn write_database(
     fill(conn).map_err(|error| fault::sqlite(named, &error))
 }
 
-/// Opens a possibly foreign database for writing; see [`guard::settings`]. `dir` must stay open as long as the
-/// connection.
+/// Opens a database for writing, even one of another program; see [`guard::settings`]. `dir` must stay open until the
+/// connection is closed.
 fn connect(
     dir: &Dir,
     name: &str,
@@ -443,8 +443,8 @@ pub(crate) fn connect_agents(dir: &Dir, name: &str) -> Result<Connection, Fault>
     Ok(conn)
 }
 
-/// Opens a database of workflows for writing, and creates it on request. `dir` must stay open as long as the
-/// connection.
+/// Opens a database of workflows for writing. If `make` is true, creates the database if it is missing. `dir` must stay
+/// open as long as the database.
 ///
 /// # Errors
 /// A [`Fault`] if the database is not writable.

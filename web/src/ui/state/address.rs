@@ -76,7 +76,7 @@ impl App {
 pub(crate) struct ShownRun {
     /// The run's id or path in the address.
     pub(crate) key: Memo<String>,
-    /// The run's path in the open source.
+    /// The run's path in the open source, which the page's requests contain.
     pub(crate) place: Memo<String>,
     /// The run's overview; `None` while it is being read.
     pub(crate) overview: Signal<Option<Result<Overview, Trouble>>>,

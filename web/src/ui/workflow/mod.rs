@@ -27,9 +27,8 @@ use crate::text::words;
 /// The workflow that the page shows. It is cheap to copy.
 #[derive(Clone, Copy)]
 struct ShownWorkflow {
-    /// The database's path in the open source.
+    /// The path of the database that the workflow is read from.
     place: StoredValue<String>,
-    /// The workflow's id.
     id: StoredValue<String>,
     answer: LoadState<Option<WorkflowPage>>,
     counts: LoadState<EventCounts>,
@@ -126,9 +125,9 @@ impl ShownWorkflow {
 /// Draws a workflow and its pages. Another workflow gets a new component.
 #[component]
 pub(crate) fn WorkflowShell(
-    /// The database's path in the open source.
+    /// The path of the database that contains the workflow to draw.
     place: String,
-    /// The workflow's id.
+    /// The id of the workflow to draw.
     id: String,
 ) -> impl IntoView {
     let app = App::get();

@@ -53,7 +53,7 @@ pub type Fill<'a> = Box<dyn Fn(Push<'_>) + 'a>;
 
 /// A table that is added to the store's tables while the query runs.
 pub struct AddedTable<'a> {
-    /// The table's name.
+    /// The name by which the query can use the table.
     pub name: String,
     /// The table's columns.
     pub columns: Vec<QueryColumn>,
@@ -94,7 +94,7 @@ pub struct QueryColumn {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct QueryTable {
-    /// The table's name.
+    /// The table's name in SQL statements.
     pub name: String,
     /// Whether the table belongs to the run's own database. The other tables are computed from the run, whatever its
     /// form.

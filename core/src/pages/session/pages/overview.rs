@@ -166,8 +166,8 @@ fn if_rejected(
     })
 }
 
-/// Describes the value before a gate that ended the run, and the exit code of the value's command. `None` for other
-/// runs.
+/// Describes the value before a gate that ended the run, and the exit code of the value's command. `None` if no gate
+/// ended the run, or if no value was written before the gate.
 fn judged(session: &Session) -> Option<String> {
     let cause = session.trace.first_cause?;
     session.node(cause).filter(|node| node.kind.is_gate())?;

@@ -59,7 +59,7 @@ pub struct ServerStatus {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct RunSize {
-    /// The run's id.
+    /// The id of the run that was measured.
     pub run: String,
     /// The number of the run's executions, bindings, gates and segments.
     pub rows: u64,

@@ -57,7 +57,7 @@ const MEMORIES: &[Want<'static>] = &[
 /// Reads the earlier values of all bindings in one scan, oldest first.
 ///
 /// # Errors
-/// If the database cannot be read.
+/// If the earlier values of the bindings cannot be read.
 pub fn all_binding_versions(db: &dyn Database) -> Result<Versions, DecodeError> {
     let mut versions: BTreeMap<_, Vec<Version>> = BTreeMap::new();
     walk(db, schema::BINDING_HISTORY, BINDINGS, |cells| {
@@ -82,7 +82,7 @@ fn of_binding(cells: &mut ScannedRow<'_>) -> Version {
 /// Reads the earlier memories of all agents in one scan, by name, oldest first.
 ///
 /// # Errors
-/// If the database cannot be read.
+/// If the earlier memories cannot be read.
 pub fn all_memory_versions(db: &dyn Database) -> Result<BTreeMap<Text, Vec<Version>>, DecodeError> {
     let mut versions: BTreeMap<Text, Vec<Version>> = BTreeMap::new();
     walk(db, schema::AGENT_MEMORY_HISTORY, MEMORIES, |cells| {
@@ -101,7 +101,7 @@ pub fn all_memory_versions(db: &dyn Database) -> Result<BTreeMap<Text, Vec<Versi
 /// Returns the number of earlier values per binding, by name and frame. Bindings without earlier values are omitted.
 ///
 /// # Errors
-/// If the database cannot be read.
+/// If the earlier values cannot be counted, because their table cannot be read.
 pub fn version_counts(
     db: &dyn Database,
 ) -> Result<BTreeMap<(Text, Option<i64>), u32>, DecodeError> {
