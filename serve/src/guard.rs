@@ -15,7 +15,7 @@ use axum::response::{IntoResponse, Response};
 use governor::clock::DefaultClock;
 use governor::state::keyed::DefaultKeyedStateStore;
 use governor::{Quota, RateLimiter};
-use prosescope_core::model::host::{is_loopback, named_host, without_port};
+use prosescope_core::model::host::{all_are_pages_of, is_loopback, named_host, without_port};
 use subtle::ConstantTimeEq;
 
 use crate::problem::{Problem, SMALLER};
@@ -132,9 +132,7 @@ impl Guard {
         let origin = origin.to_str().unwrap_or_default();
         let mut known = self.access.origins.iter();
         known.any(|known| known.eq_ignore_ascii_case(origin))
-            || origin
-                .split_once("://")
-                .is_some_and(|(_, own)| own.eq_ignore_ascii_case(host))
+            || all_are_pages_of(host, [Some(origin)])
     }
 
     /// Adds the CORS headers that let a page of another origin read the answer.

@@ -25,7 +25,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::{Path, Request, State};
 use axum::http::uri::Authority;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response, Sse, sse};
 use axum::routing::{get, post};
@@ -33,7 +33,7 @@ use futures_util::stream;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use prosescope_core::model::host::{is_loopback, named_host};
+use prosescope_core::model::host::{all_are_pages_of, is_loopback, named_host};
 use prosescope_desk::protocol::Trouble;
 use subtle::ConstantTimeEq;
 
@@ -245,7 +245,8 @@ async fn guard(State(site): State<Arc<ViewSite>>, request: Request, next: Next) 
         .split('/')
         .next()
         .unwrap_or_default();
-    let is_ours = is_of(request.headers(), host);
+    let origins = request.headers().get_all(header::ORIGIN).iter();
+    let is_ours = all_are_pages_of(host, origins.map(|origin| origin.to_str().ok()));
     if !is_loopback(host) || !is_ours || !same(token, &site.token) {
         return (StatusCode::NOT_FOUND, "not found\n").into_response();
     }
@@ -273,16 +274,6 @@ async fn guard(State(site): State<Arc<ViewSite>>, request: Request, next: Next) 
         header::HeaderValue::from_static("same-origin"),
     );
     response
-}
-
-/// Returns whether a request comes from a page of this server, or from no page. Browsers send an `Origin` with each
-/// `POST`.
-fn is_of(headers: &HeaderMap, host: &str) -> bool {
-    let mut origins = headers.get_all(header::ORIGIN).iter();
-    origins.all(|origin| {
-        let origin = origin.to_str().unwrap_or_default();
-        origin.strip_prefix("http://") == Some(host)
-    })
 }
 
 /// Compares two texts in constant time, so that the time does not reveal how much of a guessed secret is right.

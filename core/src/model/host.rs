@@ -32,9 +32,39 @@ pub fn without_port(host: &str) -> &str {
     name.trim_start_matches('[').trim_end_matches(']')
 }
 
+/// Returns whether all values of a request's `Origin` headers name pages of the host that the request names. `None`
+/// stands for a value that is not text. The scheme is not compared, because a server behind a proxy does not know it.
+pub fn all_are_pages_of<'a>(
+    host: &str,
+    origins: impl IntoIterator<Item = Option<&'a str>>,
+) -> bool {
+    origins.into_iter().all(|origin| {
+        let authority = origin.and_then(|origin| Some(origin.split_once("://")?.1));
+        authority.is_some_and(|authority| authority.eq_ignore_ascii_case(host))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_page_belongs_to_a_host_with_its_port() {
+        let own = Some("http://localhost:80");
+        assert!(all_are_pages_of("localhost:80", []));
+        assert!(all_are_pages_of(
+            "LOCALHOST:80",
+            [own, Some("https://localhost:80")]
+        ));
+        for other in [
+            Some("http://localhost:81"),
+            Some("http://evil"),
+            Some("null"),
+            None,
+        ] {
+            assert!(!all_are_pages_of("localhost:80", [own, other]), "{other:?}");
+        }
+    }
 
     #[test]
     fn loopback_has_several_names() {
