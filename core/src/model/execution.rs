@@ -108,15 +108,11 @@ impl ExecutionState {
         let ends = status.is_terminal() || status == Status::Iteration;
         let (started, completed) = if ends { (None, at) } else { (at, None) };
         let row = Execution {
-            id: execution,
-            index: None,
-            text: Text::default(),
-            status,
-            parent: None,
             started,
             completed,
             error,
             meta,
+            ..Execution::new(execution, status)
         };
         ExecutionState { order, row }
     }
@@ -162,6 +158,21 @@ impl Meta {
 }
 
 impl Execution {
+    /// Returns a row that records only a status.
+    pub fn new(id: i64, status: Status) -> Execution {
+        Execution {
+            id,
+            index: None,
+            text: Text::default(),
+            status,
+            parent: None,
+            started: None,
+            completed: None,
+            error: None,
+            meta: None,
+        }
+    }
+
     /// Returns whether the execution is over. A *deferred* statement is not over: its status is skipped, but it
     /// continues later (errata T2).
     pub fn is_over(&self) -> bool {

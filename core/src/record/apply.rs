@@ -2,13 +2,11 @@
 
 use serde_json::{Map, Value};
 
-use crate::model::change::{
-    AgentRow, BindingRow, Change, ExecutionUpdate, GateResolution, MemoryRow, SegmentRow,
-};
+use crate::model::change::{AgentRow, BindingRow, Change, GateResolution, MemoryRow, SegmentRow};
 use crate::model::time::Stamp;
 use crate::model::{
-    Agent, AgentScope, Binding, BindingKind, Execution, ExecutionState, Form, Gate, GateRecord,
-    GateStatus, Run, RunStatus, Segment, Status, ValueAt,
+    Agent, AgentScope, Binding, BindingKind, ExecutionState, Form, Gate, GateRecord, GateStatus,
+    Run, RunStatus, Segment, Status, ValueAt,
 };
 use crate::read::decode::rows::meta_of;
 use crate::read::decode::{fields, gates_json};
@@ -50,11 +48,16 @@ impl Run {
                     error.as_deref(),
                     &keys,
                 );
+                let mut columns = self.columns(change);
                 let rows = &mut self.executions;
                 if let Ok(at) = rows.binary_search_by_key(&update.id, |row| row.id)
                     && let Some(row) = rows.get_mut(at)
                 {
-                    row.update(update);
+                    fields::update_execution(row, &mut columns);
+                    if let Some(new) = meta_of(&keys) {
+                        let old = row.meta.as_deref().cloned().unwrap_or_default();
+                        row.meta = Some(old.with(&new).into());
+                    }
                 }
             }
             Change::Attachment(_) => {}
@@ -181,25 +184,6 @@ impl Run {
             self.agents.len() - 1
         });
         &mut self.agents[at]
-    }
-}
-
-impl Execution {
-    fn update(&mut self, update: &ExecutionUpdate) {
-        if let Some(word) = &update.status {
-            self.status = Status::parse(word);
-        }
-        if let Some(at) = &update.completed {
-            self.completed = at.as_deref().map(Stamp::parse);
-        }
-        if let Some(error) = &update.error {
-            self.error = error.as_deref().map(Into::into);
-        }
-        let keys = Value::Object(update.metadata.clone()).to_string();
-        if let Some(new) = meta_of(&keys) {
-            let old = self.meta.as_deref().cloned().unwrap_or_default();
-            self.meta = Some(old.with(&new).into());
-        }
     }
 }
 

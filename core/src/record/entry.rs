@@ -73,15 +73,11 @@ impl<'s> BeginnableStatement<'s> {
         meta: Meta,
     ) -> Result<Execution, WriteError> {
         Ok(Execution {
-            id: facts.next_execution()?,
             index: self.found.index(),
             text: self.found.text.as_str().into(),
-            status,
             parent: self.parent,
-            started: None,
-            completed: None,
-            error: None,
             meta: Some(meta.into()),
+            ..Execution::new(facts.next_execution()?, status)
         })
     }
 

@@ -261,15 +261,9 @@ mod tests {
     #[test]
     fn equal_texts_are_told_apart_by_the_counting_of_the_run() {
         let row = |id, index, text: &str| Execution {
-            id,
             index: Some(index),
             text: text.into(),
-            status: Status::Completed,
-            parent: None,
-            started: None,
-            completed: None,
-            error: None,
-            meta: None,
+            ..Execution::new(id, Status::Completed)
         };
         let program = crate::program::scan(
             "session \"a\"\nsession \"same\"\nsession \"same\"\nsession \"b\"\n",
@@ -295,15 +289,9 @@ mod tests {
             "block f:\n  session \"same\"\nblock g:\n  session \"same\"\nlet x = do g\nparallel:\n  a = do f\nparallel:\n  a = do g\n",
         );
         let row = |text: &str, index| Execution {
-            id: 1,
             index,
             text: text.into(),
-            status: Status::Completed,
-            parent: None,
-            started: None,
-            completed: None,
-            error: None,
-            meta: None,
+            ..Execution::new(1, Status::Completed)
         };
         let rows = [
             row("session \"same\"", None),

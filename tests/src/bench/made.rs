@@ -63,15 +63,11 @@ impl Made {
     ) -> i64 {
         let id = self.rows.len() as i64 + 1;
         self.rows.push(Execution {
-            id,
             parent,
             index: Some(index as i64),
             text: text.into(),
-            status,
             meta: meta.map(Arc::new),
-            error: None,
-            started: None,
-            completed: None,
+            ..Execution::new(id, status)
         });
         id
     }

@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use serde_json::{Map, Value};
+
 use crate::model::time::Stamp;
 use crate::model::{
     AuditEvent, AuditKind, Execution, Gate, GateRecord, GateStatus, Import, Meta, Status, Text,
@@ -41,6 +43,19 @@ pub(crate) fn execution(of: &mut impl Fields, id: i64, meta: Option<Arc<Meta>>) 
         error: of.text("error_message"),
         parent: of.int("parent_id"),
         meta,
+    }
+}
+
+/// Sets the given columns of a row of `execution`, except `id` and `metadata`.
+pub(crate) fn update_execution(row: &mut Execution, columns: &mut Map<String, Value>) {
+    let names: Vec<String> = columns.keys().cloned().collect();
+    for name in names {
+        match &*name {
+            "status" => row.status = status(columns.word(&name)),
+            "completed_at" => row.completed = columns.stamp(&name),
+            "error_message" => row.error = columns.text(&name),
+            _ => {}
+        }
     }
 }
 

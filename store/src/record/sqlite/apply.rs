@@ -22,24 +22,7 @@ pub(super) fn row(conn: &Connection, run: &str, change: &Change) -> rusqlite::Re
         Change::Attachment(_) => return Ok(()),
         Change::Run(_) | Change::Import(_) | Change::Agent(_) => put(conn, &stored)?,
         Change::Execution(_) | Change::Gate(_) | Change::Audit(_) => insert(conn, &stored)?,
-        Change::UpdateExecution(row) => execute(
-            conn,
-            &format!(
-                "UPDATE OR ABORT execution SET status = ifnull(?2, status),
-                        completed_at = iif(?3, ?4, completed_at), error_message = iif(?5, ?6, error_message),
-                        metadata = iif(?7 IS NULL, metadata, json_patch({KEPT}, ?7))
-                 WHERE id = ?1"
-            ),
-            params![
-                row.id,
-                row.status,
-                row.completed.is_some(),
-                row.completed.clone().flatten(),
-                row.error.is_some(),
-                row.error.clone().flatten(),
-                json(&row.metadata),
-            ],
-        )?,
+        Change::UpdateExecution(row) => update(conn, &stored, json(&row.metadata))?,
         // The earlier value stays as history (errata B6). Copying the value needs neither a key nor an index, so tables
         // of any shape are accepted.
         Change::Binding(row) => {
@@ -118,9 +101,27 @@ fn execute(conn: &Connection, sql: &str, params: impl Params) -> rusqlite::Resul
 
 /// Updates a row, or inserts it if it does not exist.
 fn put(conn: &Connection, row: &SqlRow) -> rusqlite::Result<usize> {
-    let set: Vec<String> = named(row.columns.iter(), row.key.len() + 1, "=");
+    match update(conn, row, None)? {
+        0 => insert(conn, row),
+        updated => Ok(updated),
+    }
+}
+
+/// Updates a row. The keys in `metadata`, a JSON object, are set in the column `metadata`, and its other keys stay.
+fn update(conn: &Connection, row: &SqlRow, metadata: Option<String>) -> rusqlite::Result<usize> {
     let of: Vec<String> = named(row.key.iter(), 1, "IS");
-    let updated = execute(
+    let mut set: Vec<String> = named(row.columns.iter(), row.key.len() + 1, "=");
+    if metadata.is_some() {
+        let n = row.key.len() + row.columns.len() + 1;
+        set.push(format!("metadata = json_patch({KEPT}, ?{n})"));
+    }
+    // The row must be there, even if nothing of it changes.
+    if set.is_empty() {
+        set.push("id = id".to_owned());
+    }
+    let values = row.key.iter().chain(&row.columns).map(|(_, value)| value);
+    let metadata = metadata.map(Value::Text);
+    execute(
         conn,
         &format!(
             "UPDATE OR ABORT {} SET {} WHERE {}",
@@ -128,12 +129,8 @@ fn put(conn: &Connection, row: &SqlRow) -> rusqlite::Result<usize> {
             set.join(", "),
             of.join(" AND ")
         ),
-        params_from_iter(row.key.iter().chain(&row.columns).map(|(_, value)| value)),
-    )?;
-    match updated {
-        0 => insert(conn, row),
-        updated => Ok(updated),
-    }
+        params_from_iter(values.chain(&metadata)),
+    )
 }
 
 fn insert(conn: &Connection, row: &SqlRow) -> rusqlite::Result<usize> {

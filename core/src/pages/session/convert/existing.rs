@@ -122,23 +122,17 @@ fn add(hashes: &mut Hashes, place: impl Into<String>, texts: &[&str]) {
 }
 
 fn add_change(hashes: &mut Hashes, change: &Change) {
-    let number = |n: Option<i64>| n.map_or(String::new(), |n| n.to_string());
     fn some(text: &Option<String>) -> &str {
         text.as_deref().unwrap_or_default()
     }
     match change {
-        Change::Execution(row) => add(
-            hashes,
-            "what ran",
-            &[
-                &row.id.to_string(),
-                &number(row.index),
-                &number(row.parent),
-                &row.text,
-                &row.status,
-                some(&row.error),
-            ],
-        ),
+        Change::Execution(row) => {
+            let mut columns = row.columns();
+            columns.retain(|(name, _)| !["started_at", "completed_at", "metadata"].contains(name));
+            let texts: Vec<String> = columns.iter().map(|(_, value)| value.to_string()).collect();
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            add(hashes, "what ran", &texts);
+        }
         Change::Binding(row) => add(
             hashes,
             format!(
