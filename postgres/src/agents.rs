@@ -8,7 +8,7 @@ use crate::cell::get;
 use crate::fault;
 use crate::find::has;
 use crate::foreign;
-use crate::of::{Keeper, Of};
+use crate::owner::{Keeper, RowOwner};
 use crate::server::LOCK_WAIT;
 use crate::server::{Bound, Lost, PgClient, int, owned, text};
 use crate::status::deleted;
@@ -82,7 +82,11 @@ pub fn delete_agent(address: &Address, keeper: &Keeper, name: &str) -> Result<bo
 }
 
 /// Finds an agent that outlives runs; returns its owner and its size.
-fn found(server: &PgClient, keeper: &Keeper, name: &str) -> Result<Option<(Of, KeptRows)>, Lost> {
+fn found(
+    server: &PgClient,
+    keeper: &Keeper,
+    name: &str,
+) -> Result<Option<(RowOwner, KeptRows)>, Lost> {
     // A schema made only by OpenProse's statements does not distinguish agents of projects.
     if !has(server, "openprose.x_agent_memory_history")? {
         return Ok(None);
@@ -90,7 +94,7 @@ fn found(server: &PgClient, keeper: &Keeper, name: &str) -> Result<Option<(Of, K
     let everybodys = matches!(keeper, Keeper::Project(Some(_))).then_some(Keeper::Project(None));
     for (nobodys, keeper) in [(false, Some(keeper.clone())), (true, everybodys)] {
         let Some(keeper) = keeper else { continue };
-        let of = Of::Agents(keeper);
+        let of = RowOwner::Agents(keeper);
         let count = TABLES.map(|(table, column)| {
             format!(
                 "(SELECT count(*) FROM openprose.{table} WHERE {column} = $1 AND {})",
@@ -119,34 +123,34 @@ fn found(server: &PgClient, keeper: &Keeper, name: &str) -> Result<Option<(Of, K
 }
 
 /// Returns the condition for the rows of one agent: `$1` is the stored name, `$2` the run or the project.
-pub(crate) fn whose(of: &Of) -> &'static str {
+pub(crate) fn whose(of: &RowOwner) -> &'static str {
     match of {
-        Of::Run(_) => "run_id = $2",
+        RowOwner::Run(_) => "run_id = $2",
         // `x_project` is NULL for shared agents and for the agents of a user.
-        Of::Agents(_) | Of::Runs(_) => {
+        RowOwner::Agents(_) | RowOwner::Runs(_) => {
             "run_id IS NULL AND x_project IS NOT DISTINCT FROM nullif($2, '')"
         }
     }
 }
 
 /// Returns the SQL for the values of `run_id` and `x_project` in a new row; `$2` is the run or the project.
-fn columns(of: &Of) -> &'static str {
+fn columns(of: &RowOwner) -> &'static str {
     match of {
-        Of::Run(_) => "$2, NULL",
-        Of::Agents(_) | Of::Runs(_) => "NULL, nullif($2, '')",
+        RowOwner::Run(_) => "$2, NULL",
+        RowOwner::Agents(_) | RowOwner::Runs(_) => "NULL, nullif($2, '')",
     }
 }
 
 /// Binds the name under which the tables store an agent; the name of a user's agent gets a prefix.
-pub(crate) fn stored<'a>(of: &Of, name: &str) -> Bound<'a> {
+pub(crate) fn stored<'a>(of: &RowOwner, name: &str) -> Bound<'a> {
     match of {
-        Of::Agents(keeper) => owned(keeper.stored(name).into_owned()),
-        Of::Run(_) | Of::Runs(_) => owned(name.to_owned()),
+        RowOwner::Agents(keeper) => owned(keeper.stored(name).into_owned()),
+        RowOwner::Run(_) | RowOwner::Runs(_) => owned(name.to_owned()),
     }
 }
 
 /// Returns the statements that write a memory, and keep the earlier memory as history.
-pub(crate) fn memory<'a>(of: &'a Of, row: &'a MemoryRow) -> Vec<TransactionStep<'a>> {
+pub(crate) fn memory<'a>(of: &'a RowOwner, row: &'a MemoryRow) -> Vec<TransactionStep<'a>> {
     let whose = whose(of);
     vec![
         any(
@@ -175,7 +179,7 @@ pub(crate) fn memory<'a>(of: &'a Of, row: &'a MemoryRow) -> Vec<TransactionStep<
 }
 
 /// Returns the statements that add a segment.
-pub(crate) fn segment<'a>(of: &'a Of, row: &'a SegmentRow) -> Vec<TransactionStep<'a>> {
+pub(crate) fn segment<'a>(of: &'a RowOwner, row: &'a SegmentRow) -> Vec<TransactionStep<'a>> {
     vec![
         // The agent's row must exist before its first segment (errata A1).
         agent(of, &row.agent, &row.scope, &row.at, &row.at),
@@ -200,7 +204,7 @@ pub(crate) fn segment<'a>(of: &'a Of, row: &'a SegmentRow) -> Vec<TransactionSte
 
 /// Returns the statement that registers an agent if it is missing. An unknown time is passed as an empty text.
 pub(crate) fn agent<'a>(
-    of: &'a Of,
+    of: &'a RowOwner,
     name: &'a str,
     scope: &'a str,
     created: &'a str,

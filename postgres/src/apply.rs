@@ -8,7 +8,7 @@ use prosescope_core::record::{AttachmentFile, Change, Fault, FaultKind, ValueByt
 use serde_json::{Map, Value};
 
 use crate::agents;
-use crate::of::Of;
+use crate::owner::RowOwner;
 use crate::readback;
 use crate::server::{Bound, bytes, int, owned, text};
 use crate::written_row::{WrittenRow, time};
@@ -71,7 +71,7 @@ pub(crate) fn any<'a>(sql: impl Into<String>, bound: Vec<Bound<'a>>) -> Transact
 /// Returns the statements that write the row of a change. Attachments have no row and are written separately; see
 /// [`pieces`].
 pub(crate) fn steps<'a>(
-    of: &'a Of,
+    of: &'a RowOwner,
     change: &'a Change,
     row: &'a WrittenRow,
 ) -> Vec<TransactionStep<'a>> {

@@ -19,7 +19,7 @@ use crate::cell::get;
 use crate::fault;
 use crate::foreign;
 use crate::hidden::all_rows;
-use crate::of::Of;
+use crate::owner::RowOwner;
 use crate::server::{Bound, Lost, PgClient, int};
 use crate::shape::{COLUMNS, ColumnReading, KEPT, ScannedTable, shapes};
 use cells::{OfStatement, RawBytes, Slot};
@@ -45,7 +45,7 @@ const PIECE: u64 = 16 << 20;
 /// A reader for the rows of one run, of all runs, or of agents that outlive runs.
 pub struct PostgresRun {
     server: PgClient,
-    of: Of,
+    of: RowOwner,
     /// Whether executions have the ids of the store from which they were imported (`x_source_id`), not their own.
     source_ids: bool,
     limits: Limits,
@@ -63,7 +63,7 @@ impl PostgresRun {
     /// # Errors
     /// If the server does not answer, or refuses the connection.
     pub fn connect(address: &Address, run: &str, limits: &Limits) -> Result<PostgresRun, Fault> {
-        PostgresRun::of(address, Of::Run(run.to_owned()), limits)
+        PostgresRun::of(address, RowOwner::Run(run.to_owned()), limits)
     }
 
     /// Makes executions have the ids of their original store, for a copy that returns to that store. Has no effect if
@@ -94,7 +94,11 @@ impl PostgresRun {
     ///
     /// # Errors
     /// As [`PostgresRun::connect`].
-    pub(crate) fn of(address: &Address, of: Of, limits: &Limits) -> Result<PostgresRun, Fault> {
+    pub(crate) fn of(
+        address: &Address,
+        of: RowOwner,
+        limits: &Limits,
+    ) -> Result<PostgresRun, Fault> {
         Ok(PostgresRun {
             server: PgClient::connect(address)?,
             of,
@@ -107,7 +111,7 @@ impl PostgresRun {
     }
 
     /// Returns a reader inside an open transaction, which has the savepoint of [`WITHIN`].
-    pub(crate) fn within(server: PgClient, of: Of, limits: &Limits) -> PostgresRun {
+    pub(crate) fn within(server: PgClient, of: RowOwner, limits: &Limits) -> PostgresRun {
         PostgresRun {
             server,
             of,

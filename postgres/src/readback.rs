@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use crate::agents;
 use crate::apply::{StepCheck, TransactionStep, any};
-use crate::of::Of;
+use crate::owner::RowOwner;
 use crate::server::{Bound, int, owned, owned_bytes, text};
 use crate::written_row::WrittenRow;
 
@@ -21,7 +21,7 @@ pub(crate) fn at_once<'a>() -> TransactionStep<'a> {
 
 /// Returns the statements that compare each changed row with the last change of this row.
 pub(crate) fn of_all<'a>(
-    of: &'a Of,
+    of: &'a RowOwner,
     rows: &'a [(&'a Change, WrittenRow)],
 ) -> Vec<TransactionStep<'a>> {
     let mut seen = HashSet::new();
@@ -33,7 +33,11 @@ pub(crate) fn of_all<'a>(
 }
 
 /// Returns the statement that compares the stored row with the row of a change.
-pub(crate) fn row<'a>(of: &'a Of, change: &'a Change, row: &'a WrittenRow) -> TransactionStep<'a> {
+pub(crate) fn row<'a>(
+    of: &'a RowOwner,
+    change: &'a Change,
+    row: &'a WrittenRow,
+) -> TransactionStep<'a> {
     let mut bound = Vec::new();
     let (agent, metadata) = match change {
         Change::Agent(own) => (Some(&own.agent), None),
@@ -119,7 +123,7 @@ mod tests {
 
     #[test]
     fn of_several_changes_of_a_row_the_last_is_compared() {
-        let of = Of::Run("r".to_owned());
+        let of = RowOwner::Run("r".to_owned());
         let binding = |value: &str| {
             Change::Binding(BindingRow {
                 name: "a".to_owned(),

@@ -9,7 +9,7 @@ use prosescope_core::model::{ColumnInfo, TableInfo};
 use tokio_postgres::{Error, Row};
 
 use crate::cell::get;
-use crate::of::{Keeper, Of, USER};
+use crate::owner::{Keeper, RowOwner, USER};
 
 /// Reads all columns of all tables, each with its position in the primary key, if it is part of that key.
 pub(crate) const COLUMNS: &str = "
@@ -94,7 +94,7 @@ fn name_column(table: &str) -> Option<&'static str> {
 }
 
 /// Returns the tables in the result of [`COLUMNS`] that may contain rows of an owner, ordered by name.
-pub(crate) fn shapes(rows: &[Row], of: &Of) -> Result<Vec<ScannedTable>, Error> {
+pub(crate) fn shapes(rows: &[Row], of: &RowOwner) -> Result<Vec<ScannedTable>, Error> {
     let mut shapes: Vec<ScannedTable> = Vec::new();
     let mut keys: Vec<Vec<(i64, String)>> = Vec::new();
     for row in rows {
@@ -151,7 +151,7 @@ pub(crate) fn shapes(rows: &[Row], of: &Of) -> Result<Vec<ScannedTable>, Error> 
             shape.address = Some(alone.clone());
         }
     }
-    if let Of::Agents(keeper) = of {
+    if let RowOwner::Agents(keeper) = of {
         shapes.retain(|shape| name_column(&shape.found.info.name).is_some());
         for shape in &mut shapes {
             let is_prefixed = *keeper == Keeper::User;
@@ -320,25 +320,25 @@ impl ScannedTable {
     }
 
     /// Returns the name of the missing run column, if this is a table of OpenProse or Prosescope without that column.
-    pub(crate) fn lacks_run(&self, of: &Of) -> Option<&'static str> {
+    pub(crate) fn lacks_run(&self, of: &RowOwner) -> Option<&'static str> {
         let name = self.found.info.name.as_str();
         let is_of_runs = known_table(name) || OURS.contains(&name);
-        let is_missing = is_of_runs && self.run.is_none() && *of != Of::Runs(None);
+        let is_missing = is_of_runs && self.run.is_none() && *of != RowOwner::Runs(None);
         is_missing.then(|| run_column(name))
     }
 
     /// Returns the name of the missing run column, if the database has several runs: a row may then belong to any run.
-    pub(crate) fn is_anybodys(&self, of: &Of) -> Option<&'static str> {
+    pub(crate) fn is_anybodys(&self, of: &RowOwner) -> Option<&'static str> {
         self.lacks_run(of).filter(|_| self.of_several)
     }
 
-    /// Returns the condition for the owner's rows; `$1` is [`Of::key`].
-    pub(crate) fn only(&self, of: &Of) -> String {
+    /// Returns the condition for the owner's rows; `$1` is [`RowOwner::key`].
+    pub(crate) fn only(&self, of: &RowOwner) -> String {
         let whole = "$1 IS NOT NULL".to_owned();
-        let Of::Agents(keeper) = of else {
+        let RowOwner::Agents(keeper) = of else {
             return match &self.run {
                 Some(column) if of.run().is_some() => format!("{}::text = $1", quoted(column)),
-                Some(column) if matches!(of, Of::Runs(Some(_))) => {
+                Some(column) if matches!(of, RowOwner::Runs(Some(_))) => {
                     format!("{}::text = ANY($1)", quoted(column))
                 }
                 _ => whole,
@@ -366,7 +366,7 @@ impl ScannedTable {
     }
 
     /// Returns the query for the owner's rows, each with its address in `"*at*"`.
-    pub(crate) fn rows(&self, of: &Of) -> String {
+    pub(crate) fn rows(&self, of: &RowOwner) -> String {
         let table = format!("openprose.{} AS of", quoted(&self.found.info.name));
         let only = self.only(of);
         match &self.address {

@@ -14,7 +14,7 @@ use tokio_postgres::{Error, Row};
 use crate::agents;
 use crate::cell::get;
 use crate::fault;
-use crate::of::{Keeper, Of};
+use crate::owner::{Keeper, RowOwner};
 use crate::read::PostgresRun;
 use crate::server::{Bound, Lost, PgClient, int, text};
 use crate::source::{PostgresSource, ROWS};
@@ -26,7 +26,7 @@ pub(crate) struct PostgresShelf<'a> {
     pub(crate) run: &'a str,
     /// The owner of the rows that the command writes. Changes from a project to the owner of shared agents, if the
     /// command's agent is a shared one.
-    pub(crate) of: RefCell<Of>,
+    pub(crate) of: RefCell<RowOwner>,
     /// The run as it was read; `None` for agents that outlive runs.
     pub(crate) session: Option<Session>,
     /// The ids reserved for new executions: the first id, and the number of ids. `None` before the first reservation.
@@ -64,7 +64,7 @@ impl PostgresShelf<'_> {
         self.said(rows.first().map(read).transpose())
     }
 
-    fn agent_of(&self, of: &Of, name: &str) -> Result<Option<AgentFact>, Fault> {
+    fn agent_of(&self, of: &RowOwner, name: &str) -> Result<Option<AgentFact>, Fault> {
         let whose = agents::whose(of);
         let sql = format!(
             "SELECT scope, memory IS NOT NULL, (
@@ -130,7 +130,7 @@ impl Source for LockedRun {
     }
 
     fn database(&self, _: &str, limits: &Limits) -> Result<Box<dyn Database>, SourceError> {
-        let of = Of::Run(self.run.clone());
+        let of = RowOwner::Run(self.run.clone());
         Ok(Box::new(PostgresRun::within(
             self.server.clone(),
             of,
@@ -195,8 +195,8 @@ impl Shelf for PostgresShelf<'_> {
     fn agent(&self, name: &str) -> Result<Option<AgentFact>, Fault> {
         let of = self.of.borrow().clone();
         let found = self.agent_of(&of, name)?;
-        let everybody = Of::Agents(Keeper::Project(None));
-        if found.is_some() || !matches!(of, Of::Agents(Keeper::Project(Some(_)))) {
+        let everybody = RowOwner::Agents(Keeper::Project(None));
+        if found.is_some() || !matches!(of, RowOwner::Agents(Keeper::Project(Some(_)))) {
             return Ok(found);
         }
         // An agent that is shared by all projects stays shared (errata P13).

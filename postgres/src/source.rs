@@ -12,7 +12,7 @@ use crate::beside::LocalAttachments;
 use crate::cell::get;
 use crate::fault;
 use crate::find::has;
-use crate::of::{Keeper, Of};
+use crate::owner::{Keeper, RowOwner};
 use crate::read::PostgresRun;
 use crate::server::{Lost, PgClient, int, text};
 
@@ -315,7 +315,7 @@ impl Source for PostgresSource {
 
     fn database(&self, path: &str, limits: &Limits) -> Result<Box<dyn Database>, SourceError> {
         if let (AGENTS, Some(keeper)) = (path, &self.keeper) {
-            let of = Of::Agents(keeper.clone());
+            let of = RowOwner::Agents(keeper.clone());
             return reader(path, PostgresRun::of(&self.address, of, limits));
         }
         let Some((run, ROWS)) = self.split(path) else {
@@ -339,7 +339,7 @@ impl Source for PostgresSource {
             let places = self.files.iter().filter_map(|file| self.split(&file.path));
             places.map(|(run, _)| run.to_owned()).collect()
         };
-        let of = Of::Runs(self.more.map(|_| listed()));
+        let of = RowOwner::Runs(self.more.map(|_| listed()));
         reader(ROWS, PostgresRun::of(&self.address, of, limits)).map(Some)
     }
 
@@ -349,7 +349,7 @@ impl Source for PostgresSource {
         limits: &Limits,
     ) -> Result<Option<Box<dyn Database>>, SourceError> {
         let ids = ids.iter().map(|id| (*id).to_owned()).collect();
-        let of = Of::Runs(Some(ids));
+        let of = RowOwner::Runs(Some(ids));
         reader(ROWS, PostgresRun::of(&self.address, of, limits)).map(Some)
     }
 

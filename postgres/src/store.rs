@@ -30,7 +30,7 @@ use crate::cell::get;
 use crate::fault;
 use crate::foreign;
 use crate::hidden::all_rows;
-use crate::of::{Keeper, Of};
+use crate::owner::{Keeper, RowOwner};
 use crate::read::WITHIN;
 use crate::readback;
 use crate::schema;
@@ -106,7 +106,7 @@ const TIDY: &str = "00";
 pub struct PostgresStore {
     address: Address,
     server: Option<PgClient>,
-    of: Of,
+    of: RowOwner,
     /// The file with a value that is too long for memory.
     staged: Option<File>,
 }
@@ -161,7 +161,7 @@ impl PostgresStore {
         Ok(PostgresStore {
             address: address.clone(),
             server: Some(server),
-            of: Of::Run(run.to_owned()),
+            of: RowOwner::Run(run.to_owned()),
             staged: None,
         })
     }
@@ -176,7 +176,7 @@ impl PostgresStore {
         Ok(PostgresStore {
             address: address.clone(),
             server: Some(server),
-            of: Of::Agents(keeper),
+            of: RowOwner::Agents(keeper),
             staged: None,
         })
     }
@@ -291,8 +291,8 @@ impl PostgresStore {
     /// Begins a transaction, locks the run's row, and returns the transaction's token.
     fn lock(&self, server: &PgClient) -> Result<String, Lost> {
         let (lock, whose) = match &self.of {
-            Of::Agents(_) | Of::Runs(_) => (LOCK_AGENTS, [self.of.key()]),
-            Of::Run(run) => (LOCK, [text(&**run)]),
+            RowOwner::Agents(_) | RowOwner::Runs(_) => (LOCK_AGENTS, [self.of.key()]),
+            RowOwner::Run(run) => (LOCK, [text(&**run)]),
         };
         let tables = [foreign::no_tables()];
         let begin = format!("{BEGIN}; {}; {WITHIN}", server.lock_timeout(AT_ONCE));

@@ -97,7 +97,7 @@ impl Run {
                 }
             }
             Change::Audit(row) => {
-                let line = render::gates_json::audit(row);
+                let line = render::json_rows::audit(row);
                 self.audit.extend(gates_json::audit_line(&line, row.id));
             }
         }

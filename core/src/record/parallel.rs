@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use super::close::EndingExecution;
+use super::end::EndingExecution;
 use super::entry::{BeginnableStatement, not_twice};
 use super::insist::{ForcedRules, Insist};
 use super::instance::{self, Instance, frame_of, shown};

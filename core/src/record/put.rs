@@ -1,4 +1,4 @@
-use super::close::{Close, EndingKind, again};
+use super::end::{Close, EndingKind, again};
 use super::entry::touch;
 use super::facts::BindingFact;
 use super::insist::Insist;

@@ -1,4 +1,4 @@
-use super::close::{Close, EndingKind, again};
+use super::end::{Close, EndingKind, again};
 use super::entry::touch;
 use super::insist::{ForcedRules, Insist};
 use super::instance::{Instance, begun_after, begun_again, meta, open_parent, running};

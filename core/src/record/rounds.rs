@@ -1,4 +1,4 @@
-use super::close::{EndingExecution, again};
+use super::end::{EndingExecution, again};
 use super::entry::{BeginnableStatement, not_twice, touch};
 use super::insist::Insist;
 use super::instance::{Instance, begun_after, meta, newest_in};

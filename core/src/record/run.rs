@@ -1,4 +1,4 @@
-use super::close::{Close, EndingKind, again, not_empty};
+use super::end::{Close, EndingKind, again, not_empty};
 use super::entry::barred;
 use super::gate::{forced_gates, resumed};
 use super::insist::{ForcedRules, Insist};

@@ -1,5 +1,5 @@
 use super::begin::Begin;
-use super::close::{Close, EndingKind};
+use super::end::{Close, EndingKind};
 use super::insist::Insist;
 use super::instance::meta;
 use super::meta::MetaKeys;

@@ -19,7 +19,7 @@ use crate::apply::{self, PIECE, TransactionStep, step};
 use crate::cell::get;
 use crate::fault;
 use crate::foreign::{self, OF_RUNS};
-use crate::of::Of;
+use crate::owner::RowOwner;
 use crate::readback;
 use crate::schema;
 use crate::server::{Lost, PgClient, int, ints, owned_bytes, text};
@@ -51,7 +51,7 @@ pub fn import_run(
         server: &server,
         session,
         moved,
-        of: Of::Run(session.run().id.to_string()),
+        of: RowOwner::Run(session.run().id.to_string()),
         ids: BTreeMap::new(),
         seen: HashSet::new(),
         late: Vec::new(),
@@ -95,7 +95,7 @@ struct RunImport<'a> {
     server: &'a PgClient,
     session: &'a Session,
     moved: &'a dyn Fn(u64),
-    of: Of,
+    of: RowOwner,
     /// The ids in the database, by the ids in the original run.
     ids: BTreeMap<i64, i64>,
     /// A hash of the name and frame of each binding written so far. A second value of a binding is written in a

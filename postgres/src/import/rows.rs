@@ -36,7 +36,7 @@ impl<'a> OpenInsert<'a> {
     /// Adds a change; returns the statements that became complete by this change.
     pub(super) fn add(
         &mut self,
-        of: &'a crate::of::Of,
+        of: &'a crate::owner::RowOwner,
         planned: &'a PlannedInsert,
     ) -> Vec<TransactionStep<'a>> {
         let run = of.run().unwrap_or_default();

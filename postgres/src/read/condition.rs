@@ -2,7 +2,7 @@
 
 use prosescope_core::model::database::{LookupKey, WantedRows};
 
-use crate::of::{Of, USER};
+use crate::owner::{RowOwner, USER};
 use crate::server::{Bound, int, owned, text};
 use crate::shape::{ColumnReading, ScannedTable, declared, quoted};
 
@@ -10,7 +10,7 @@ use crate::shape::{ColumnReading, ScannedTable, declared, quoted};
 pub(super) fn condition<'a>(
     shape: &ScannedTable,
     rows: WantedRows<'a>,
-    of: &Of,
+    of: &RowOwner,
 ) -> (String, Vec<Bound<'a>>) {
     const ORDER: &str = "ORDER BY t.\"*at*\"";
     match rows {

@@ -18,7 +18,6 @@
 
 mod around;
 mod asked;
-mod carry;
 mod choose;
 mod convert;
 mod filter;
@@ -31,6 +30,7 @@ mod open;
 mod opened;
 mod order;
 pub mod pages;
+mod renumbering;
 mod replay;
 pub mod search;
 mod shown;
@@ -49,7 +49,6 @@ use crate::model::database::Limits;
 use crate::model::source::Source;
 
 pub use around::AgentFolder;
-pub use carry::Renumbering;
 pub use choose::{ChooseError, choose};
 pub use convert::{ChangeReceiver, CopiedFiles, CopyComparison, CopyLoss, weight};
 pub use filter::{Filter, RUN_STATUSES, SILENT, UnknownStatus, began};
@@ -60,6 +59,7 @@ pub use one_agent::{AgentHome, OneAgent};
 pub use open::OpenError;
 pub use opened::Opened;
 pub use order::ListOrder;
+pub use renumbering::Renumbering;
 pub use stray::{DatabaseAt, has_stray_database};
 pub use survey::{FoundKind, Survey, SurveyPlace, survey};
 pub use values::ValueOf;

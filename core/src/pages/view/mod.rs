@@ -30,6 +30,7 @@
 //!
 //! [`TimeoutView`] is not a page: the JavaScript package returns it for a parsed duration.
 
+mod agents;
 mod audit;
 mod bindings;
 mod check;
@@ -65,11 +66,9 @@ pub use crate::record::{
     ExecutionEnded, GateDecided, GateOpened, GateTimedOut, ImportRegistered, LoopRounds,
     NextChoice, NextView, ParallelJoined, ParallelRunning, RunFinished, RunOpened,
 };
+pub use agents::{AgentElsewhere, AgentView, AgentsView, SegmentView};
 pub use audit::{AuditCheck, AuditStat, AuditTimeout, ExpectedHead, GateWait, RunAudit};
-pub use bindings::{
-    AgentElsewhere, AgentView, AgentsView, BindingRow, BindingsPage, CandidateView, ResolutionView,
-    SegmentView, ValueView,
-};
+pub use bindings::{BindingRow, BindingsPage, CandidateView, ResolutionView, ValueView};
 pub use check::{CheckReport, CheckedRun, ExamplePart, RuleView};
 pub use clean::{CleanPlan, CleanRun, Leftover};
 pub use command::{

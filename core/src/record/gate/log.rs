@@ -6,7 +6,7 @@ use crate::read::gate::allow::RESERVED;
 use crate::read::gate::audit::{AuditHead, Chain, seal, with_chain};
 use crate::read::gate::lost;
 use crate::record::instance::shown;
-use crate::record::render::gates_json;
+use crate::record::render::json_rows;
 use crate::record::{At, AuditRow, Change, Facts, Fault, FaultKind, Style, WriteError};
 
 /// A writer that appends rows to the audit log. Each new row is sealed with the hash of the sealed row before it
@@ -69,7 +69,7 @@ impl<'a> Log<'a> {
             at: self.timestamp.clone(),
             metadata: Value::Object(metadata).to_string(),
         };
-        let chain = seal(self.last.as_ref(), &gates_json::audit(&row)).map_err(unsealed)?;
+        let chain = seal(self.last.as_ref(), &json_rows::audit(&row)).map_err(unsealed)?;
         row.metadata = with_chain(Some(&row.metadata), &chain).map_err(unsealed)?;
         self.next = (row.id.checked_add(1)).ok_or_else(|| unsealed("no id is left"))?;
         self.last = Some(chain);

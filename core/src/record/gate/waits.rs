@@ -1,7 +1,7 @@
 use super::log::{Log, NewAuditRow};
 use crate::model::visit;
 use crate::model::{Execution, Gate, Status};
-use crate::record::close::ending;
+use crate::record::end::ending;
 use crate::record::instance::{Instance, meta};
 use crate::record::meta::MetaKeys;
 use crate::record::{At, Change, Facts, GateResolution, WriteError};

@@ -4,7 +4,7 @@ pub mod binding_md;
 pub mod brief;
 pub mod csv;
 pub mod download;
-pub mod gates_json;
+pub mod json_rows;
 pub mod segment_md;
 pub mod state_md;
 pub use crate::model::text;

@@ -10,7 +10,7 @@ use prosescope_core::model::{
 };
 use prosescope_core::read::decode::folder::in_order_of_index;
 use prosescope_core::read::decode::state_md::parse;
-use prosescope_core::record::render::{binding_md, gates_json, segment_md, state_md};
+use prosescope_core::record::render::{binding_md, json_rows, segment_md, state_md};
 use prosescope_core::record::{
     BindingRow, Change, Fault, FaultKind, FileChange as Op, MemoryRow, WriteError, folder_state,
 };
@@ -113,7 +113,7 @@ impl NewContents {
                 self.status = change.status.clone().or(self.status.take());
                 self.updated = Some(change.updated.clone());
             }
-            Change::Execution(row) => self.events.push_str(&gates_json::event(row)),
+            Change::Execution(row) => self.events.push_str(&json_rows::event(row)),
             Change::UpdateExecution(row) => {
                 return Err(Fault::new(
                     FaultKind::Damaged,
@@ -138,19 +138,19 @@ impl NewContents {
             // The import is recorded in the nested run; this line adds the source of the import.
             Change::Import(row) => {
                 self.tells = true;
-                self.imports.push_str(&gates_json::import(row));
+                self.imports.push_str(&json_rows::import(row));
             }
-            Change::Gate(row) => self.gate(&row.id, "pending", gates_json::pending(row))?,
+            Change::Gate(row) => self.gate(&row.id, "pending", json_rows::pending(row))?,
             Change::ResolveGate(row) => {
                 let file = |end: &str| text(root, &format!("gates/{}{end}.json", row.id));
                 let pending = match file(".pending")? {
                     Some(pending) => Some(pending),
                     None => file("")?,
                 };
-                let text = gates_json::resolved(row, pending.as_deref());
+                let text = json_rows::resolved(row, pending.as_deref());
                 self.gate(&row.id, "resolved", text)?;
             }
-            Change::Audit(row) => self.audit.push_str(&gates_json::audit(row)),
+            Change::Audit(row) => self.audit.push_str(&json_rows::audit(row)),
         }
         Ok(())
     }

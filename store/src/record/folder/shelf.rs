@@ -4,7 +4,7 @@ use prosescope_core::model::{AgentScope, Binding, Run};
 use prosescope_core::program::Listing;
 use prosescope_core::read::decode::memory_md::segment_number;
 use prosescope_core::read::decode::text::is_plain_path;
-use prosescope_core::record::render::gates_json;
+use prosescope_core::record::render::json_rows;
 use prosescope_core::record::{
     AgentFact, Change, ExecutionRow, Fault, FaultKind, Shelf, first_events,
 };
@@ -83,7 +83,7 @@ impl<'a> FolderShelf<'a> {
 
     /// Returns the lines of the log for the rows of a hand-written state file.
     pub(super) fn adopted_lines(&self) -> String {
-        self.adopted.iter().map(gates_json::event).collect()
+        self.adopted.iter().map(json_rows::event).collect()
     }
 }
 

@@ -9,7 +9,7 @@ pub(crate) const USER: &str = "__user__";
 
 /// The owner of rows: selects the rows that are read or written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Of {
+pub(crate) enum RowOwner {
     /// One run.
     Run(String),
     /// The rows of these runs; `None` means those of all runs.
@@ -38,21 +38,21 @@ impl Keeper {
     }
 }
 
-impl Of {
+impl RowOwner {
     /// Returns the value that a statement binds to `$1`: the run, the runs or the project.
     pub(crate) fn key(&self) -> Bound<'_> {
         match self {
-            Of::Run(run) => text(&**run),
-            Of::Runs(Some(runs)) => texts(runs.iter().map(|run| Some(run.as_str()))),
-            Of::Agents(Keeper::Project(Some(project))) => text(&**project),
-            Of::Runs(None) | Of::Agents(_) => text(""),
+            RowOwner::Run(run) => text(&**run),
+            RowOwner::Runs(Some(runs)) => texts(runs.iter().map(|run| Some(run.as_str()))),
+            RowOwner::Agents(Keeper::Project(Some(project))) => text(&**project),
+            RowOwner::Runs(None) | RowOwner::Agents(_) => text(""),
         }
     }
 
     /// Returns the run's id, if the owner is a single run.
     pub(crate) fn run(&self) -> Option<&str> {
         match self {
-            Of::Run(run) => Some(run),
+            RowOwner::Run(run) => Some(run),
             _ => None,
         }
     }
