@@ -67,14 +67,7 @@ pub(super) fn run(command: WorkflowCommand, out: &Out) -> Result<Exit, CliError>
             let error = Json::of_message(&text(error)?);
             moved(&workflow, |id| Move::Error(id, error), out)
         }
-        WorkflowCommand::Cancel { workflow, run } => {
-            let mut writer = Writer::open(&workflow.options)?;
-            let cancel = Cancel {
-                workflow: writer.workflow(&workflow.workflow)?,
-                run: run.map(|run| writer.run(&run)).transpose()?,
-            };
-            status(&writer.record(&cancel)?, out)
-        }
+        WorkflowCommand::Cancel { workflow, run } => cancel(&workflow, run, out),
         WorkflowCommand::Fail {
             run,
             error,
@@ -88,14 +81,7 @@ pub(super) fn run(command: WorkflowCommand, out: &Out) -> Result<Exit, CliError>
             turned(&writer.record(&fail)?, "failed", out)
         }
         WorkflowCommand::Finish(args) => finish(args, out),
-        WorkflowCommand::Show { workflow, store } => {
-            let rows = WorkflowPlace::named(&store.store)?.read()?;
-            let id = find_workflow(&*rows, &workflow)?;
-            let view = show(&*rows, &id)?;
-            let view =
-                view.ok_or_else(|| CliError::not_found(format!("there is no workflow {id}")))?;
-            out.show(&view, || print::workflow(&view, out.width))
-        }
+        WorkflowCommand::Show { workflow, store } => shown(&workflow, &store.store, out),
         WorkflowCommand::List(args) => listed(&args, out),
         WorkflowCommand::Prefer {
             workflow,
@@ -104,25 +90,10 @@ pub(super) fn run(command: WorkflowCommand, out: &Out) -> Result<Exit, CliError>
         } => prefer(&workflow, &set, remove, out),
         WorkflowCommand::Step {
             workflow,
-            text: step,
+            text,
             run,
             payload,
-        } => {
-            let mut writer = Writer::open(&workflow.options)?;
-            let step = ImportantStep {
-                workflow: writer.workflow(&workflow.workflow)?,
-                run: run.map(|run| writer.run(&run)).transpose()?,
-                text: text(step)?,
-                payload: payload.as_deref().map(object).transpose()?,
-            };
-            let done = writer.record(&step)?;
-            out.show(&done, || {
-                format!(
-                    "step recorded in workflow {}\n",
-                    escape(&done.workflow_id, false)
-                )
-            })
-        }
+        } => step(&workflow, text, run, payload, out),
         WorkflowCommand::Heartbeat {
             run,
             owner,
@@ -245,6 +216,15 @@ fn id(option: &str, chosen: Option<String>) -> Result<String, CliError> {
     Ok(id.to_string())
 }
 
+fn cancel(args: &WorkflowArgs, run: Option<String>, out: &Out) -> Result<Exit, CliError> {
+    let mut writer = Writer::open(&args.options)?;
+    let cancel = Cancel {
+        workflow: writer.workflow(&args.workflow)?,
+        run: run.map(|run| writer.run(&run)).transpose()?,
+    };
+    status(&writer.record(&cancel)?, out)
+}
+
 fn finish(args: WorkflowFinishArgs, out: &Out) -> Result<Exit, CliError> {
     let output = text(args.output)?;
     let output = Json::parse(&output).map_err(|cause| {
@@ -264,6 +244,14 @@ fn finish(args: WorkflowFinishArgs, out: &Out) -> Result<Exit, CliError> {
         tail: args.tail,
     };
     turned(&writer.record(&finish)?, "completed", out)
+}
+
+fn shown(workflow: &str, store: &str, out: &Out) -> Result<Exit, CliError> {
+    let rows = WorkflowPlace::named(store)?.read()?;
+    let id = find_workflow(&*rows, workflow)?;
+    let view = show(&*rows, &id)?;
+    let view = view.ok_or_else(|| CliError::not_found(format!("there is no workflow {id}")))?;
+    out.show(&view, || print::workflow(&view, out.width))
 }
 
 fn listed(args: &ListArgs, out: &Out) -> Result<Exit, CliError> {
@@ -346,6 +334,27 @@ fn prefer(
 fn preferences(done: &DataSet) -> String {
     let value = serde_json::to_string_pretty(&done.value.value()).unwrap_or_default();
     format!("{}\n", escape(&value, true))
+}
+
+fn step(
+    args: &WorkflowArgs,
+    said: String,
+    run: Option<String>,
+    payload: Option<String>,
+    out: &Out,
+) -> Result<Exit, CliError> {
+    let mut writer = Writer::open(&args.options)?;
+    let step = ImportantStep {
+        workflow: writer.workflow(&args.workflow)?,
+        run: run.map(|run| writer.run(&run)).transpose()?,
+        text: text(said)?,
+        payload: payload.as_deref().map(object).transpose()?,
+    };
+    let done = writer.record(&step)?;
+    out.show(&done, || {
+        let id = escape(&done.workflow_id, false);
+        format!("step recorded in workflow {id}\n")
+    })
 }
 
 fn moved(
