@@ -107,34 +107,7 @@ pub(super) fn overview_of(
     });
     let pending = |gate: &&Gate| gate.status == GateStatus::Pending;
     view.pending_gates = gate_views(session, now, run.gates.iter().filter(pending));
-    view.headline = story::headline(&view, session.is_inferred());
-    let failed = plan
-        .positions
-        .iter()
-        .find(|position| position.stop == Stop::Failed);
-    let failed = failed.and_then(|position| node_ref(session, position.node?));
-    if let (Some(failed), "running" | "interrupted") = (failed, &*view.status) {
-        // The blocks around the failure are still open, but the run cannot continue in them.
-        let word = sentence_start(&view.status);
-        view.headline = format!("{word}; failed at {}", story::line_of(&failed));
-    }
-    if let [only] = plan.positions.as_slice()
-        && only.stop == Stop::Refused
-        && let Some(node) = only.node.and_then(|node| session.node(node))
-        && let NodeKind::Gate { gate } = &node.kind
-        && view.status == RunStatus::Running.word()
-        && !view.stale
-    {
-        let how = match node.status {
-            NodeStatus::Timeout => "timed out",
-            _ => "was rejected",
-        };
-        view.headline = format!("Running; gate {gate} {how}");
-    }
-    if trace.unordered && view.status == RunStatus::Running.word() {
-        // Only the state file's header records the run as running. The run's bindings may be newer than that header.
-        view.headline = "Recorded as running, but only bindings show what ran".to_owned();
-    }
+    view.headline = headline(session, &view, plan);
     view.against = session.against();
     if let Some(did) = &view.against {
         view.headline.push_str(&format!(", but {did}"));
@@ -144,6 +117,39 @@ pub(super) fn overview_of(
     view.story.extend(judged(session));
     next_action::add(&mut view, session, facts, plan, now);
     view
+}
+
+/// Returns the headline. What the trace and the plan show counts more than the recorded status.
+fn headline(opened: &Opened, view: &Overview, plan: &resume::ResumePlan) -> String {
+    let is_running = view.status == RunStatus::Running.word();
+    if opened.trace.unordered && is_running {
+        // Only the state file's header records the run as running. The run's bindings may be newer than that header.
+        return "Recorded as running, but only bindings show what ran".to_owned();
+    }
+    if let [only] = plan.positions.as_slice()
+        && only.stop == Stop::Refused
+        && let Some(node) = only.node.and_then(|node| opened.node(node))
+        && let NodeKind::Gate { gate } = &node.kind
+        && is_running
+        && !view.stale
+    {
+        let how = match node.status {
+            NodeStatus::Timeout => "timed out",
+            _ => "was rejected",
+        };
+        return format!("Running; gate {gate} {how}");
+    }
+    let failed = plan
+        .positions
+        .iter()
+        .find(|position| position.stop == Stop::Failed);
+    let failed = failed.and_then(|position| node_ref(opened, position.node?));
+    if let (Some(failed), "running" | "interrupted") = (failed, &*view.status) {
+        // The blocks around the failure are still open, but the run cannot continue in them.
+        let word = sentence_start(&view.status);
+        return format!("{word}; failed at {}", story::line_of(&failed));
+    }
+    story::headline(view, opened.is_inferred())
 }
 
 /// Describes what the program does if the gate at which the run waits is rejected, or, if the gate is overdue, timed
