@@ -103,7 +103,42 @@ pub fn survey(source: &dyn Source) -> Survey {
             name: name_of(source, dir),
         });
     }
-    let mut sniffed = 0;
+    for (at, path) in loose_files(source, &run_dirs).into_iter().enumerate() {
+        if at >= SNIFF_MOST {
+            survey.issues.push(
+                Issue::noted(
+                    "survey-cut",
+                    format!(
+                        "only the first {SNIFF_MOST} files outside of run folders were examined"
+                    ),
+                )
+                .hint("Open a run folder or a database directly."),
+            );
+            break;
+        }
+        if let Some(kind) = kind_of(source, path) {
+            survey.found.push(SurveyPlace {
+                kind,
+                place: path.to_owned(),
+                name: last(path).to_owned(),
+            });
+        }
+    }
+    if survey.found.iter().all(|f| f.kind == FoundKind::Agents)
+        && let Some(place) = agents_folder(&dirs)
+    {
+        survey.found.push(SurveyPlace {
+            kind: FoundKind::Agents,
+            name: name_of(source, &place),
+            place,
+        });
+    }
+    survey.found.sort_by(|a, b| a.place.cmp(&b.place));
+    survey
+}
+
+/// Returns the files outside of run folders that may be a database or a state file.
+fn loose_files<'s>(source: &'s dyn Source, run_dirs: &BTreeSet<&str>) -> Vec<&'s str> {
     // Files in `.prose` are examined first, because a project may have many other texts.
     let in_prose = |path: &str| {
         path.split('/')
@@ -126,50 +161,19 @@ pub fn survey(source: &dyn Source) -> Survey {
         })
         .collect();
     loose.sort_by_key(|path| !in_prose(path));
-    for path in loose {
-        let name = last(path);
-        sniffed += 1;
-        if sniffed > SNIFF_MOST {
-            survey.issues.push(
-                Issue::noted(
-                    "survey-cut",
-                    format!(
-                        "only the first {SNIFF_MOST} files outside of run folders were examined"
-                    ),
-                )
-                .hint("Open a run folder or a database directly."),
-            );
-            break;
-        }
-        let head = source.read(path, 0, 64).unwrap_or_default();
-        let kind = if head.starts_with(b"SQLite format 3\0") {
-            if name == "agents.db" {
-                FoundKind::Agents
-            } else {
-                FoundKind::Database
-            }
-        } else if is_state_file(&head) {
-            FoundKind::StateFile
-        } else {
-            continue;
-        };
-        survey.found.push(SurveyPlace {
-            kind,
-            place: path.to_owned(),
-            name: name.to_owned(),
-        });
+    loose
+}
+
+/// Returns what a file outside of run folders contains, by its first bytes.
+fn kind_of(source: &dyn Source, path: &str) -> Option<FoundKind> {
+    let head = source.read(path, 0, 64).unwrap_or_default();
+    if !head.starts_with(b"SQLite format 3\0") {
+        return is_state_file(&head).then_some(FoundKind::StateFile);
     }
-    if survey.found.iter().all(|f| f.kind == FoundKind::Agents)
-        && let Some(place) = agents_folder(&dirs)
-    {
-        survey.found.push(SurveyPlace {
-            kind: FoundKind::Agents,
-            name: name_of(source, &place),
-            place,
-        });
+    match last(path) {
+        "agents.db" => Some(FoundKind::Agents),
+        _ => Some(FoundKind::Database),
     }
-    survey.found.sort_by(|a, b| a.place.cmp(&b.place));
-    survey
 }
 
 /// Returns whether a folder is a run's. Such a folder has a state file or a database. In a folder of runs, other files
