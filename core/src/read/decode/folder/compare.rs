@@ -85,16 +85,8 @@ pub(super) fn bindings(tree: &mut RunTree<'_>, run: &mut Run) {
             binding.name = name;
         }
     }
-    let names: Vec<&str> = missing.iter().map(|b| &*b.name).collect();
-    if !names.is_empty() {
-        let message = format!(
-            "the index of state.md names {}, but there is no such file",
-            few(&names)
-        );
-        let issue = Issue::warning("binding-missing", message).at_file("state.md");
-        tree.issue(issue.hint(
-            "Check whether the file was copied with the run; otherwise the file was never written.",
-        ));
+    if !missing.is_empty() {
+        tree.issue(not_on_disk(&missing));
     }
     let own = run
         .bindings
@@ -106,18 +98,7 @@ pub(super) fn bindings(tree: &mut RunTree<'_>, run: &mut Run) {
         .filter(|path| path.starts_with("bindings/"))
         .collect();
     if !unnamed.is_empty() {
-        let message = match unnamed.as_slice() {
-            [one] => format!("{one} is on disk, but not in the index of state.md"),
-            many => format!(
-                "{} bindings are on disk, but not in the index of state.md: {}",
-                many.len(),
-                few(many)
-            ),
-        };
-        let issue = Issue::warning("binding-not-indexed", message).at_file("state.md");
-        tree.issue(issue.hint(
-            "The files on disk are used. The state file was not updated after these files were written.",
-        ));
+        tree.issue(not_indexed(&unnamed));
     }
     run.bindings.extend(missing);
 }
@@ -162,6 +143,33 @@ fn disagreement(row: &IndexedBinding, binding: &Binding, follows: bool) -> Optio
     Some(
         Issue::warning("index-disagrees", message)
             .hint("The file is used. Correct the index of `state.md`."),
+    )
+}
+
+/// Returns the issue of bindings that only the state file's index lists.
+fn not_on_disk(bindings: &[Binding]) -> Issue {
+    let names: Vec<&str> = bindings.iter().map(|b| &*b.name).collect();
+    let names = few(&names);
+    let message = format!("the index of state.md names {names}, but there is no such file");
+    let issue = Issue::warning("binding-missing", message).at_file("state.md");
+    issue.hint(
+        "Check whether the file was copied with the run; otherwise the file was never written.",
+    )
+}
+
+/// Returns the issue of binding files that the state file's index does not list.
+fn not_indexed(paths: &[String]) -> Issue {
+    let message = match paths {
+        [one] => format!("{one} is on disk, but not in the index of state.md"),
+        many => format!(
+            "{} bindings are on disk, but not in the index of state.md: {}",
+            many.len(),
+            few(many)
+        ),
+    };
+    let issue = Issue::warning("binding-not-indexed", message).at_file("state.md");
+    issue.hint(
+        "The files on disk are used. The state file was not updated after these files were written.",
     )
 }
 
