@@ -138,6 +138,19 @@ impl Desk {
                 let (a, b) = self.both(&a, &b)?;
                 json(&pages::compare(a, b, now, options)?)
             }
+            Request::SaveShared | Request::Share { .. } => Err(Trouble::defect(
+                "a shared run was requested as text instead of as a file",
+            )),
+            Request::Download { .. } => Err(Trouble::defect(
+                "a download was requested as text instead of as a file",
+            )),
+            request => self.reply_of_run(request),
+        }
+    }
+
+    /// Answers a request about a page, a value or a table of a run.
+    fn reply_of_run(&mut self, request: Request) -> Result<String, Trouble> {
+        match request {
             Request::Page { place, page } => {
                 let now = self.clock().now();
                 written(page.json(self.run(&place)?, Some(now)))
@@ -145,6 +158,50 @@ impl Desk {
             Request::Program { place, from, len } => {
                 json(&pages::program_page(self.run(&place)?, from, len))
             }
+            Request::Bindings { place, from, len } => {
+                json(&pages::bindings_page(self.run(&place)?, from, len))
+            }
+            Request::Binding { place, binding } => {
+                json(&pages::binding_row(self.run(&place)?, binding))
+            }
+            Request::BindingPlace { place, binding } => {
+                json(&pages::binding_place(self.run(&place)?, binding))
+            }
+            Request::Resolve { place, name, from } => {
+                json(&pages::resolve(self.run(&place)?, &name, from))
+            }
+            Request::Value { place, of, most } => json(&self.value(&place, &of, most)?),
+            Request::Lines { of, from, len } => {
+                let lines = self.lines(&of)?;
+                let (from, total) = (usize::try_from(from).unwrap_or(usize::MAX), lines.len());
+                let shown = from..from.saturating_add(len as usize).min(total);
+                json(&ShownLines {
+                    rows: shown.filter_map(|at| lines.get(at)).collect(),
+                    total: total as u64,
+                })
+            }
+            Request::FindLine { of, text, number } => json(&self.find_line(&of, &text, number)?),
+            Request::State { place, whole } => json(&pages::state_page(self.run(&place)?, whole)),
+            Request::Query { place, sql, limit } => {
+                let clock = self.clock();
+                let (limits, now) = (clock.limits(query::DEADLINE), clock.now());
+                let run = self.run(&place)?;
+                json(&query::ask(run, &sql, limit, &limits, Some(now))?)
+            }
+            Request::QueryTables { place } => json(&query::tables(self.run(&place)?)),
+            Request::Table {
+                place,
+                table,
+                from,
+                len,
+            } => json(&pages::table_rows(self.run(&place)?, &table, from, len)?),
+            request => self.reply_of_trace(request),
+        }
+    }
+
+    /// Answers a request about the rows of a run's trace.
+    fn reply_of_trace(&mut self, request: Request) -> Result<String, Trouble> {
+        match request {
             Request::Nodes { place, nodes } => {
                 let session = self.run(&place)?;
                 let refs = nodes
@@ -228,49 +285,7 @@ impl Desk {
                 let session = self.run(&place)?;
                 json(&pages::node_detail(session, NodeId::new(node)))
             }
-            Request::Bindings { place, from, len } => {
-                json(&pages::bindings_page(self.run(&place)?, from, len))
-            }
-            Request::Binding { place, binding } => {
-                json(&pages::binding_row(self.run(&place)?, binding))
-            }
-            Request::BindingPlace { place, binding } => {
-                json(&pages::binding_place(self.run(&place)?, binding))
-            }
-            Request::Resolve { place, name, from } => {
-                json(&pages::resolve(self.run(&place)?, &name, from))
-            }
-            Request::Value { place, of, most } => json(&self.value(&place, &of, most)?),
-            Request::Lines { of, from, len } => {
-                let lines = self.lines(&of)?;
-                let (from, total) = (usize::try_from(from).unwrap_or(usize::MAX), lines.len());
-                let shown = from..from.saturating_add(len as usize).min(total);
-                json(&ShownLines {
-                    rows: shown.filter_map(|at| lines.get(at)).collect(),
-                    total: total as u64,
-                })
-            }
-            Request::FindLine { of, text, number } => json(&self.find_line(&of, &text, number)?),
-            Request::SaveShared | Request::Share { .. } => Err(Trouble::defect(
-                "a shared run was requested as text instead of as a file",
-            )),
-            Request::Download { .. } => Err(Trouble::defect(
-                "a download was requested as text instead of as a file",
-            )),
-            Request::State { place, whole } => json(&pages::state_page(self.run(&place)?, whole)),
-            Request::Query { place, sql, limit } => {
-                let clock = self.clock();
-                let (limits, now) = (clock.limits(query::DEADLINE), clock.now());
-                let run = self.run(&place)?;
-                json(&query::ask(run, &sql, limit, &limits, Some(now))?)
-            }
-            Request::QueryTables { place } => json(&query::tables(self.run(&place)?)),
-            Request::Table {
-                place,
-                table,
-                from,
-                len,
-            } => json(&pages::table_rows(self.run(&place)?, &table, from, len)?),
+            _ => Err(Trouble::defect("the desk has no answer to a request")),
         }
     }
 }
