@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use prosescope_core::model::source::{Source, SourceError};
 use prosescope_core::pages::session::{
-    Renumbering, RunListing, Session, SurveyPlace, list_again, pages,
+    Options, Renumbering, Session, SurveyPlace, list_again, pages,
 };
 use prosescope_core::pages::view::{RunList, RunSummary};
 use prosescope_core::trace::NodeId;
@@ -58,36 +58,12 @@ impl Desk {
             .into_iter()
             .partition(|path| workflows::is_part(path, self.workflows()));
         let touched = TouchedRuns::new(self.list(), earlier.as_ref(), later.as_ref(), changed);
-        let before = self.list().runs.iter();
-        let before: BTreeMap<&str, &RunSummary> =
-            before.map(|line| (line.place.as_str(), line)).collect();
-        let known = |found: &SurveyPlace| {
-            let line = *before.get(found.place.as_str())?;
-            let is_known = line.error.is_none() && !touched.may_have_changed(&line.place);
-            is_known.then(|| line.clone())
-        };
-        let dynamic: Rc<dyn Source> = later.clone();
-        let RunListing {
-            mut list,
-            session: mut last,
-            ..
-        } = list_again(&dynamic, &options, &known);
-        let workflows = workflows::taken_from(&mut list, later.as_ref(), &options.limits);
-        if list.runs.is_empty() && workflows.is_empty() {
-            return Err(fault(later.as_ref()).unwrap_or_else(|| nothing_found(&dynamic, &options)));
-        }
-
-        let is_other = workflows != self.workflows();
+        let (opened, mut last) = self.listed_again(&later, &options, &touched)?;
+        let is_other = opened.workflows != self.workflows();
         let mut folded = shown.folded.clone();
         folded.retain(|place, _| !touched.may_have_changed(place));
         let mut followed = FollowAnswer {
-            opened: OpenedSource {
-                list,
-                workflows,
-                left: 0,
-                overview: None,
-                shared: later.shared(),
-            },
+            opened,
             folded,
             ..FollowAnswer::default()
         };
@@ -105,22 +81,13 @@ impl Desk {
             }
             let opened = match last.take_if(|session| session.place() == run.place()) {
                 Some(session) => Ok(session),
-                None => Session::open(dynamic.clone(), run.place(), &options),
+                None => Session::open(later.clone(), run.place(), &options),
             };
             let session = match opened {
                 Ok(session) => session,
                 Err(_) if !is_shown => continue,
                 // The run was removed. It is no longer in the list, and the page reports the removal.
-                Err(_)
-                    if !followed
-                        .opened
-                        .list
-                        .runs
-                        .iter()
-                        .any(|line| line.place == run.place()) =>
-                {
-                    continue;
-                }
+                Err(_) if !is_listed(&followed.opened.list, run.place()) => continue,
                 Err(error) => return Err(fault(later.as_ref()).unwrap_or_else(|| error.into())),
             };
             let carried = run.session.carried_to(&session);
@@ -150,6 +117,43 @@ impl Desk {
         self.replace(later, followed.opened.clone(), runs);
         Ok(Some(followed))
     }
+
+    /// Lists the runs and workflows of a later source without rereading unchanged runs, and returns the session that
+    /// was opened last, too.
+    fn listed_again(
+        &self,
+        later: &Rc<dyn DeskSource>,
+        options: &Options,
+        touched: &TouchedRuns,
+    ) -> Result<(OpenedSource, Option<Session>), Trouble> {
+        let before = self.list().runs.iter();
+        let before: BTreeMap<&str, &RunSummary> =
+            before.map(|line| (line.place.as_str(), line)).collect();
+        let known = |found: &SurveyPlace| {
+            let line = *before.get(found.place.as_str())?;
+            let is_known = line.error.is_none() && !touched.may_have_changed(&line.place);
+            is_known.then(|| line.clone())
+        };
+        let dynamic: Rc<dyn Source> = later.clone();
+        let listing = list_again(&dynamic, options, &known);
+        let (mut list, last) = (listing.list, listing.session);
+        let workflows = workflows::taken_from(&mut list, later.as_ref(), &options.limits);
+        if list.runs.is_empty() && workflows.is_empty() {
+            return Err(fault(later.as_ref()).unwrap_or_else(|| nothing_found(&dynamic, options)));
+        }
+        let opened = OpenedSource {
+            list,
+            workflows,
+            left: 0,
+            overview: None,
+            shared: later.shared(),
+        };
+        Ok((opened, last))
+    }
+}
+
+fn is_listed(list: &RunList, place: &str) -> bool {
+    list.runs.iter().any(|line| line.place == place)
 }
 
 /// Sets the new numbers and positions of the requested nodes and bindings, and lists the added nodes and bindings.
