@@ -9,6 +9,99 @@ pub(crate) enum Says {
     Token,
 }
 
+/// Last words that do not change what a name is for, as in `api_key_prod`.
+const SUFFIXES: &[&str] = &[
+    "prod",
+    "production",
+    "dev",
+    "staging",
+    "test",
+    "live",
+    "old",
+    "new",
+    "current",
+    "value",
+    "base",
+    "base64",
+    "b64",
+];
+
+/// Words before `token` in names of tokens that are no secrets, as in `next_page_token`.
+const HARMLESS_TOKENS: &[&str] = &[
+    "page",
+    "next",
+    "prev",
+    "previous",
+    "sync",
+    "resume",
+    "continuation",
+    "cursor",
+    "idempotency",
+    "per",
+    "max",
+    "start",
+    "end",
+    "first",
+    "last",
+    "pad",
+    "eos",
+    "bos",
+    "unk",
+    "sep",
+    "cls",
+    "mask",
+    "stop",
+    "special",
+    "input",
+    "output",
+    "cancellation",
+    "cancel",
+    "by",
+    "count",
+];
+
+/// Words before `key` in names of secret keys, as in `API_KEY`.
+const SECRET_KEYS: &[&str] = &[
+    "api",
+    "access",
+    "secret",
+    "private",
+    "signing",
+    "encryption",
+    "master",
+    "admin",
+    "auth",
+    "account",
+    "license",
+    "licence",
+    "service",
+    "app",
+    "application",
+    "client",
+    "deploy",
+    "ssh",
+    "root",
+    "server",
+    "webhook",
+    "fernet",
+    "shared",
+    "write",
+    "ingest",
+    "cipher",
+    "aes",
+    "hmac",
+    "jwt",
+    "session",
+    "cookie",
+    "rsa",
+    "gpg",
+    "storage",
+    "subscription",
+    "integration",
+    "bot",
+    "integrator",
+];
+
 /// Returns whether a name, such as that of an environment variable, is one for secrets: `GITHUB_TOKEN`, `dbPassword`,
 /// `api-key`.
 pub fn names_secret(name: &str) -> bool {
@@ -21,25 +114,9 @@ pub(crate) fn says(name: &str) -> Option<Says> {
     let mut last: Vec<&str> = words.iter().map(String::as_str).collect();
     // Ignores the suffixes of names such as `TOKEN_2`, `api_key_prod`, `PASSWORD_OLD`.
     while last.len() > 1
-        && last.last().is_some_and(|word| {
-            word.bytes().all(|b| b.is_ascii_digit())
-                || [
-                    "prod",
-                    "production",
-                    "dev",
-                    "staging",
-                    "test",
-                    "live",
-                    "old",
-                    "new",
-                    "current",
-                    "value",
-                    "base",
-                    "base64",
-                    "b64",
-                ]
-                .contains(word)
-        })
+        && last
+            .last()
+            .is_some_and(|word| word.bytes().all(|b| b.is_ascii_digit()) || SUFFIXES.contains(word))
     {
         last.pop();
     }
@@ -63,86 +140,11 @@ pub(crate) fn says(name: &str) -> Option<Says> {
         }
         "token" | "authtoken" | "accesstoken" | "apitoken" | "refreshtoken" | "identitytoken"
         | "tok"
-            if ![
-                "page",
-                "next",
-                "prev",
-                "previous",
-                "sync",
-                "resume",
-                "continuation",
-                "cursor",
-                "idempotency",
-                "per",
-                "max",
-                "start",
-                "end",
-                "first",
-                "last",
-                "pad",
-                "eos",
-                "bos",
-                "unk",
-                "sep",
-                "cls",
-                "mask",
-                "stop",
-                "special",
-                "input",
-                "output",
-                "cancellation",
-                "cancel",
-                "by",
-                "count",
-            ]
-            .contains(&prior) =>
+            if !HARMLESS_TOKENS.contains(&prior) =>
         {
             Some(Says::Token)
         }
-        "key" | "keys" | "pem" | "data"
-            if [
-                "api",
-                "access",
-                "secret",
-                "private",
-                "signing",
-                "encryption",
-                "master",
-                "admin",
-                "auth",
-                "account",
-                "license",
-                "licence",
-                "service",
-                "app",
-                "application",
-                "client",
-                "deploy",
-                "ssh",
-                "root",
-                "server",
-                "webhook",
-                "fernet",
-                "shared",
-                "write",
-                "ingest",
-                "cipher",
-                "aes",
-                "hmac",
-                "jwt",
-                "session",
-                "cookie",
-                "rsa",
-                "gpg",
-                "storage",
-                "subscription",
-                "integration",
-                "bot",
-                "integrator",
-            ]
-            .contains(&prior)
-                && (*word != "data") =>
-        {
+        "key" | "keys" | "pem" | "data" if SECRET_KEYS.contains(&prior) && (*word != "data") => {
             Some(Says::Token)
         }
         "data" if prior == "key" && before.len() >= 2 => Some(Says::Token),
