@@ -146,9 +146,26 @@ impl TableCommand for Start {
                 ],
             ));
         }
+        changes.push(self.new_run(&done.workflow_id, now));
+        changes.push(RowChange::update(
+            WorkflowTable::Workflows,
+            &done.workflow_id,
+            vec![
+                ("context", SqlValue::Json(longer.context)),
+                ("most_recent_run_id", self.run.as_str().into()),
+                ("updated_at", SqlValue::Time(now)),
+            ],
+        ));
+        Ok(WorkflowPlan { changes, done })
+    }
+}
+
+impl Start {
+    /// Returns the change that inserts the row of the run.
+    fn new_run(&self, workflow: &str, now: i64) -> RowChange {
         let mut run = vec![
             ("id", self.run.as_str().into()),
-            ("workflow_id", done.workflow_id.as_str().into()),
+            ("workflow_id", workflow.into()),
             ("status", SqlValue::Word(TurnStatus::Running.word())),
             ("user_input", self.input.as_str().into()),
             (
@@ -163,16 +180,6 @@ impl TableCommand for Start {
             run.push(("x_owner", self.owner.clone().into()));
             run.push(("x_heartbeat", SqlValue::Time(now)));
         }
-        changes.push(RowChange::insert(WorkflowTable::Runs, run));
-        changes.push(RowChange::update(
-            WorkflowTable::Workflows,
-            &done.workflow_id,
-            vec![
-                ("context", SqlValue::Json(longer.context)),
-                ("most_recent_run_id", self.run.as_str().into()),
-                ("updated_at", SqlValue::Time(now)),
-            ],
-        ));
-        Ok(WorkflowPlan { changes, done })
+        RowChange::insert(WorkflowTable::Runs, run)
     }
 }
