@@ -113,30 +113,7 @@ pub(super) fn draw() -> AnyView {
     Effect::new(move || {
         let item = tree.selected.get();
         if let Some(item) = item.filter(|item| !app.follow.is_renamed(item)) {
-            spawn_local(async move {
-                // The user may have left the page before this task runs.
-                if tree.cursor.is_gone() {
-                    return;
-                }
-                let before = tree.cursor.mark();
-                let node = tree.node_of(&item).await;
-                if tree.cursor.is_gone() {
-                    return;
-                }
-                match node {
-                    // The address is changed from `first-failure` to the node itself. This effect then runs again, and
-                    // goes to the node.
-                    Ok(Some(node)) if item.ends_with("-failure") => {
-                        app.put(run.item(Page::Trace, node.item));
-                    }
-                    Ok(Some(node)) => tree.show(node.at, before).await,
-                    Ok(None) if item.ends_with("-failure") => {
-                        app.put(run.page(Page::Trace));
-                        tree.no_failure().await;
-                    }
-                    _ => {}
-                }
-            });
+            spawn_local(tree.go_to(item));
         }
     });
     // Only whether the list is empty is tracked. Otherwise the list would be drawn anew, and lose the focus, with each
@@ -246,6 +223,31 @@ struct NodeAddress {
 }
 
 impl Tree {
+    /// Goes to the row of the item in the address.
+    async fn go_to(self, item: String) {
+        // The user may have left the page before this task runs.
+        if self.cursor.is_gone() {
+            return;
+        }
+        let before = self.cursor.mark();
+        let node = self.node_of(&item).await;
+        if self.cursor.is_gone() {
+            return;
+        }
+        match node {
+            // The address is changed from `first-failure` to the node itself. The page then goes to that node.
+            Ok(Some(node)) if item.ends_with("-failure") => {
+                self.app.put(self.run.item(Page::Trace, node.item));
+            }
+            Ok(Some(node)) => self.show(node.at, before).await,
+            Ok(None) if item.ends_with("-failure") => {
+                self.app.put(self.run.page(Page::Trace));
+                self.no_failure().await;
+            }
+            _ => {}
+        }
+    }
+
     /// Returns the node of an item in the address: a row's id (`7`), a node's number (`~12`), `first-failure` or
     /// `last-failure`.
     async fn node_of(self, item: &str) -> Result<Option<NodeAddress>, Trouble> {
