@@ -99,53 +99,7 @@ fn Inside() -> impl IntoView {
         }
         entries
     });
-    let act = move |entry: FinderLine| {
-        app.finder.set(false);
-        app.sought.set(text.get_untracked());
-        match entry.act {
-            Act::Go(route, marked) => {
-                if let Some(line) = marked {
-                    mark::mark(app, text.get_untracked().trim(), line);
-                }
-                app.go(route);
-                // The page's content gets the focus. Otherwise, closing the dialog would return the focus to the
-                // previously focused element.
-                request_animation_frame(|| {
-                    crate::ui::keys::focus("main");
-                });
-            }
-            Act::Files => pick_files(),
-            Act::Folder => pick_folder(),
-            Act::Help => app.help.set(true),
-        }
-    };
-    let on_key = move |event: KeyboardEvent| {
-        let count = entries.with_untracked(Vec::len);
-        let now = at.get_untracked().min(count.saturating_sub(1));
-        match event.key().as_str() {
-            "ArrowDown" => at.set((now + 1).min(count.saturating_sub(1))),
-            "ArrowUp" => at.set(now.saturating_sub(1)),
-            // Escape is handled here, because the browser would clear the search field instead of closing the finder.
-            "Escape" => app.finder.set(false),
-            "Enter" => {
-                let entry = entries.with_untracked(|entries| entries.get(now).cloned());
-                if let Some(entry) = entry {
-                    act(entry);
-                }
-            }
-            _ => return,
-        }
-        event.prevent_default();
-    };
-    Effect::new(move || {
-        let selector = format!("#find-{}", at.get());
-        let line = document().query_selector(&selector).ok().flatten();
-        if let Some(line) = line {
-            let options = web_sys::ScrollIntoViewOptions::new();
-            options.set_block(web_sys::ScrollLogicalPosition::Nearest);
-            line.scroll_into_view_with_scroll_into_view_options(&options);
-        }
-    });
+    Effect::new(move || scroll_to(at.get()));
 
     let line = move |n: usize, entry: &FinderLine, before: Option<&FinderLine>| {
         let title = before.is_none_or(|before| before.group != entry.group);
@@ -157,7 +111,7 @@ fn Inside() -> impl IntoView {
             <li
                 id=format!("find-{n}") role="option" class="entry"
                 aria-selected=move || (at.get() == n).to_string()
-                on:click=move |_| act(chosen.clone())
+                on:click=move |_| act(app, text, chosen.clone())
             >
                 <span class="grow cut" dir="auto">{marked(entry)}</span>
                 <span class="faint cut" dir="auto">{more}</span>
@@ -176,7 +130,7 @@ fn Inside() -> impl IntoView {
                     at.set(0);
                     text.set(input.value());
                 }
-                on:keydown=on_key
+                on:keydown=move |event| on_key(&event, app, text, at, entries)
             />
             {(in_run && several).then(|| view! {
                 <span class="tabs" role="group" aria-label="Where">
@@ -205,6 +159,64 @@ fn Inside() -> impl IntoView {
                 SearchState::Done(words) => words.into_any(),
             }}
         </p>
+    }
+}
+
+/// Closes the finder, and does what an entry stands for.
+fn act(app: App, text: RwSignal<String>, entry: FinderLine) {
+    app.finder.set(false);
+    app.sought.set(text.get_untracked());
+    match entry.act {
+        Act::Go(route, marked) => {
+            if let Some(line) = marked {
+                mark::mark(app, text.get_untracked().trim(), line);
+            }
+            app.go(route);
+            // The page's content gets the focus. Otherwise, closing the dialog would return the focus to the
+            // previously focused element.
+            request_animation_frame(|| {
+                crate::ui::keys::focus("main");
+            });
+        }
+        Act::Files => pick_files(),
+        Act::Folder => pick_folder(),
+        Act::Help => app.help.set(true),
+    }
+}
+
+fn on_key(
+    event: &KeyboardEvent,
+    app: App,
+    text: RwSignal<String>,
+    at: RwSignal<usize>,
+    entries: Memo<Vec<FinderLine>>,
+) {
+    let count = entries.with_untracked(Vec::len);
+    let now = at.get_untracked().min(count.saturating_sub(1));
+    match event.key().as_str() {
+        "ArrowDown" => at.set((now + 1).min(count.saturating_sub(1))),
+        "ArrowUp" => at.set(now.saturating_sub(1)),
+        // Escape is handled here, because the browser would clear the search field instead of closing the finder.
+        "Escape" => app.finder.set(false),
+        "Enter" => {
+            let entry = entries.with_untracked(|entries| entries.get(now).cloned());
+            if let Some(entry) = entry {
+                act(app, text, entry);
+            }
+        }
+        _ => return,
+    }
+    event.prevent_default();
+}
+
+/// Scrolls an entry into view.
+fn scroll_to(n: usize) {
+    let selector = format!("#find-{n}");
+    let line = document().query_selector(&selector).ok().flatten();
+    if let Some(line) = line {
+        let options = web_sys::ScrollIntoViewOptions::new();
+        options.set_block(web_sys::ScrollLogicalPosition::Nearest);
+        line.scroll_into_view_with_scroll_into_view_options(&options);
     }
 }
 
