@@ -3,6 +3,7 @@
 //! The list as a whole has the focus, and its attribute `aria-activedescendant` contains the id of the current row. A
 //! row itself cannot have the focus, because rows are removed while the user scrolls.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use leptos::attr::custom::custom_attribute;
@@ -169,207 +170,36 @@ where
     M: Fn(&T) -> Mark + Send + Sync + Copy + 'static,
 {
     let app = App::get();
-    // A page has one main list, but may have several other lists. Their rows need different ids.
-    let name = StoredValue::new(match main {
-        true => class.to_owned(),
-        false => format!("{class}-{}", LISTS.fetch_add(1, Ordering::Relaxed)),
-    });
     let scroller = NodeRef::<Div>::new();
-    let (top, set_top) = signal(0.0);
-    let scrolled = move |element: &web_sys::HtmlDivElement| {
-        let to = f64::from(element.scroll_top());
-        set_top.set(to);
-        cursor.top.set_value((to / height) as u64);
+    let list = DrawnList {
+        pages,
+        cursor,
+        on_key,
+        height,
+        // A page has one main list, but may have several other lists. Their rows need different ids.
+        name: StoredValue::new(match main {
+            true => class.to_owned(),
+            false => format!("{class}-{}", LISTS.fetch_add(1, Ordering::Relaxed)),
+        }),
+        scroller,
+        top: RwSignal::new(0.0),
+        seen: seen_height(scroller),
+        is_open: Memo::new(move |_| {
+            let row = pages.get(cursor.at.get());
+            row.as_ref().map(mark).is_some_and(|mark| mark.selected)
+        }),
     };
-    // If the list is redrawn in an existing element, that element may already be scrolled.
-    Effect::new(move || {
-        if let Some(element) = scroller.get() {
-            scrolled(&element);
-        }
-    });
-    let seen = seen_height(scroller);
     let total = move || pages.total.get().unwrap_or(0);
     let printed = move || main && app.printing.get();
-    let shown = Memo::new(move |_| match printed() {
-        true => 0..total().min(PRINTED),
-        false => window::visible(total(), height, top.get(), seen.get()),
-    });
-    Effect::new(move || {
-        pages.track();
-        if printed() && pages.has(shown.get()) {
-            print_now();
-        }
-    });
-
+    let shown = list.shown(printed);
     // Before the first answer, the number of rows is unknown. A note then shows that the list is loading, instead of
     // placeholder rows.
     let waiting = Memo::new(move |_| pages.total.get().is_none() && pages.trouble.get().is_none());
-
-    // Requests the visible rows again whenever they change.
-    Effect::new(move || {
-        pages.track();
-        pages.want(shown.get());
-    });
-    let reveal = move |row: u64| {
-        let Some(element) = scroller.get_untracked() else {
-            return;
-        };
-        let to = window::reveal(
-            row,
-            height,
-            f64::from(element.scroll_top()),
-            seen.get_untracked(),
-        );
-        if let Some(to) = to {
-            element.set_scroll_top(to as i32);
-            scrolled(&element);
-        }
-    };
-    Effect::new(move || {
-        cursor.reveal.track();
-        // The list scrolls only when its height and number of rows are known, which may be later than the move of the
-        // cursor.
-        if seen.get() > 0.0 && pages.total.get().is_some() {
-            reveal(cursor.at.get_untracked());
-        }
-    });
-
-    // New rows above the visible rows push them down. The list scrolls by the same distance, so that the visible rows
-    // stay in place.
-    Effect::new(move || {
-        pages.track_renewed();
-        let Some(carry) = cursor.carry.try_update_value(Option::take).flatten() else {
-            return;
-        };
-        if let Some((from, to)) = carry.at
-            && cursor.at.get_untracked() == from
-            && from != to
-        {
-            cursor.at.set(to);
-        }
-        let element = scroller.get_untracked();
-        if let Some(element) = element.filter(|e| carry.down != 0 && e.scroll_top() > 0) {
-            // The list can scroll only after it is drawn with its new length.
-            request_animation_frame(move || {
-                if cursor.is_gone() {
-                    return;
-                }
-                element.set_scroll_top(element.scroll_top() + (carry.down as f64 * height) as i32);
-                scrolled(&element);
-            });
-        }
-    });
-
-    // After rows are folded, the cursor's index may be past the end. The cursor then goes to the last row.
-    Effect::new(move || {
-        if let Some(total) = pages.total.get() {
-            let last = total.saturating_sub(1);
-            if cursor.at.get_untracked() > last {
-                cursor.at.set(last);
-            }
-        }
-    });
-
-    let tell = move |key: ListCommand| {
-        let at = cursor.at.get_untracked();
-        let row = pages.peek(at);
-        on_key.run((key, at, row));
-    };
-    let step = move |to: u64| {
-        let last = total_untracked(pages).saturating_sub(1);
-        cursor.go(to.min(last));
-        tell(ListCommand::Moved);
-    };
-    let at = move || cursor.at.get_untracked();
-    // Whether the cursor's row is the open item. If so, the first step down goes to the row below it.
-    let is_open = Memo::new(move |_| {
-        let row = pages.get(cursor.at.get());
-        row.as_ref().map(mark).is_some_and(|mark| mark.selected)
-    });
-    let below = move || match cursor.has_moved() || is_open.get_untracked() {
-        true => at() + 1,
-        false => at(),
-    };
-    let page = move || {
-        ((seen.get_untracked() / height) as u64)
-            .saturating_sub(1)
-            .max(1)
-    };
-    let on_keydown = move |event: KeyboardEvent| {
-        if event.ctrl_key() || event.meta_key() || event.alt_key() || from_inside(&event) {
-            return;
-        }
-        match event.key().as_str() {
-            "ArrowDown" => step(below()),
-            "ArrowUp" => step(at().saturating_sub(1)),
-            "PageDown" => step(at() + page()),
-            "PageUp" => step(at().saturating_sub(page())),
-            "Home" => step(0),
-            "End" => step(u64::MAX),
-            "ArrowLeft" => tell(ListCommand::Left),
-            "ArrowRight" => tell(ListCommand::Right),
-            "Enter" | " " => {
-                cursor.go(at());
-                tell(ListCommand::Enter);
-            }
-            _ => return,
-        }
-        event.prevent_default();
-    };
+    list.keep_in_view();
     if main {
-        let forget = app.list_keys(move |step_to| {
-            if let Some(element) = scroller.get_untracked() {
-                // An error is ignored: a list that cannot take the focus still goes to the row.
-                let _ = element.focus();
-            }
-            match step_to {
-                Move::Down => step(below()),
-                Move::Up => step(at().saturating_sub(1)),
-                Move::NextFailure => tell(ListCommand::NextFailure),
-                Move::PreviousFailure => tell(ListCommand::PreviousFailure),
-                Move::FoldWell => tell(ListCommand::FoldWell),
-                Move::Mark => tell(ListCommand::Mark),
-                Move::Fill => tell(ListCommand::Fill),
-            }
-        });
-        on_cleanup_local(forget);
+        on_cleanup_local(app.list_keys(move |step| list.on_move(step)));
     }
-
-    let row = move |index: u64| {
-        let content = Memo::new(move |_| pages.get(index));
-        let marked = Memo::new(move |_| content.read().as_ref().map(mark).unwrap_or_default());
-        let current = move || cursor.is_at(index);
-        let open = move |event: MouseEvent| {
-            if is_link(&event) {
-                return;
-            }
-            cursor.go(index);
-            tell(ListCommand::Enter);
-        };
-        view! {
-            <div
-                class="row" role="row" id=name.with_value(|name| row_id(name, index))
-                class:current=current
-                class=("selected", move || marked.read().selected)
-                class=("fresh", move || marked.read().fresh)
-                aria-label=move || marked.read().label.clone()
-                aria-rowindex=index + 2
-                aria-selected=move || current().to_string()
-                {..custom_attribute("aria-level", move || marked.read().level)}
-                aria-expanded=move || marked.read().expanded.map(|e| e.to_string())
-                aria-posinset=move || marked.read().place.map(|(n, _)| n)
-                aria-setsize=move || marked.read().place.map(|(_, of)| of)
-                style:transform=format!("translateY({}px)", index as f64 * height)
-                on:click=open
-            >
-                {live(move || match content.read().as_ref() {
-                    Some(row) => draw(index, row),
-                    None => view! { <span class="bone" role="gridcell"></span> }.into_any(),
-                })}
-            </div>
-        }
-    };
-
+    let row = move |index: u64| list.row(index, draw, mark);
     view! {
         <div
             class=format!("rows {class}") style=("--row", format!("{height}px")) data-list=main.then_some("") tabindex="0" node_ref=scroller
@@ -378,14 +208,14 @@ where
             aria-rowcount=move || total() + 1
             aria-activedescendant=move || {
                 let at = cursor.at.get();
-                (total() > 0 && cursor.is_at(at)).then(|| name.with_value(|name| row_id(name, at)))
+                (total() > 0 && cursor.is_at(at)).then(|| list.name.with_value(|name| row_id(name, at)))
             }
             on:scroll=move |_| {
                 if let Some(element) = scroller.get_untracked() {
-                    scrolled(&element);
+                    list.scrolled(&element);
                 }
             }
-            on:keydown=on_keydown
+            on:keydown=move |event| list.on_keydown(&event)
         >
             {head.map(|head| view! { <div class="row head" role="row" aria-rowindex="1">{head}</div> })}
             {live(move || pages.trouble.get().map(|trouble| view! { <TroubleNote trouble/> }))}
@@ -397,6 +227,228 @@ where
                 <For each=move || shown.get() key=|index| *index children=row/>
             </div>
         </div>
+    }
+}
+
+/// The state of a drawn list. It is cheap to copy.
+struct DrawnList<T: 'static> {
+    pages: Pages<T>,
+    cursor: Cursor,
+    on_key: Callback<(ListCommand, u64, Option<T>)>,
+    height: f64,
+    /// The beginning of the ids of the list's rows.
+    name: StoredValue<String>,
+    /// The element that scrolls, its scroll position, and its visible height in pixels.
+    scroller: NodeRef<Div>,
+    top: RwSignal<f64>,
+    seen: ReadSignal<f64>,
+    /// Whether the cursor's row is the open item. If so, the first step down goes to the row below it.
+    is_open: Memo<bool>,
+}
+
+impl<T> Clone for DrawnList<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for DrawnList<T> {}
+
+impl<T: Clone + PartialEq + Send + Sync + 'static> DrawnList<T> {
+    /// Returns the range of the rows to draw, and requests these rows. Starts printing when they have arrived.
+    fn shown(self, printed: impl Fn() -> bool + Copy + Send + Sync + 'static) -> Memo<Range<u64>> {
+        // If the list is redrawn in an existing element, that element may already be scrolled.
+        Effect::new(move || {
+            if let Some(element) = self.scroller.get() {
+                self.scrolled(&element);
+            }
+        });
+        let total = move || self.pages.total.get().unwrap_or(0);
+        let shown = Memo::new(move |_| match printed() {
+            true => 0..total().min(PRINTED),
+            false => window::visible(total(), self.height, self.top.get(), self.seen.get()),
+        });
+        Effect::new(move || {
+            self.pages.track();
+            if printed() && self.pages.has(shown.get()) {
+                print_now();
+            }
+        });
+        // Requests the visible rows again whenever they change.
+        Effect::new(move || {
+            self.pages.track();
+            self.pages.want(shown.get());
+        });
+        shown
+    }
+
+    /// Scrolls to the cursor when the cursor moves, and corrects both when the rows change.
+    fn keep_in_view(self) {
+        Effect::new(move || {
+            self.cursor.reveal.track();
+            // The list scrolls only when its height and number of rows are known, which may be later than the move of
+            // the cursor.
+            if self.seen.get() > 0.0 && self.pages.total.get().is_some() {
+                self.reveal(self.cursor.at.get_untracked());
+            }
+        });
+        // New rows above the visible rows push them down. The list scrolls by the same distance, so that the visible
+        // rows stay in place.
+        Effect::new(move || {
+            self.pages.track_renewed();
+            let carry = self.cursor.carry.try_update_value(Option::take);
+            let Some(carry) = carry.flatten() else { return };
+            if let Some((from, to)) = carry.at
+                && self.cursor.at.get_untracked() == from
+                && from != to
+            {
+                self.cursor.at.set(to);
+            }
+            let element = self.scroller.get_untracked();
+            if let Some(element) = element.filter(|e| carry.down != 0 && e.scroll_top() > 0) {
+                // The list can scroll only after it is drawn with its new length.
+                request_animation_frame(move || {
+                    if self.cursor.is_gone() {
+                        return;
+                    }
+                    let down = (carry.down as f64 * self.height) as i32;
+                    element.set_scroll_top(element.scroll_top() + down);
+                    self.scrolled(&element);
+                });
+            }
+        });
+        // After rows are folded, the cursor's index may be past the end. The cursor then goes to the last row.
+        Effect::new(move || {
+            if let Some(total) = self.pages.total.get() {
+                let last = total.saturating_sub(1);
+                if self.cursor.at.get_untracked() > last {
+                    self.cursor.at.set(last);
+                }
+            }
+        });
+    }
+
+    /// Stores the element's scroll position.
+    fn scrolled(self, element: &web_sys::HtmlDivElement) {
+        let to = f64::from(element.scroll_top());
+        self.top.set(to);
+        self.cursor.top.set_value((to / self.height) as u64);
+    }
+
+    fn reveal(self, row: u64) {
+        let Some(element) = self.scroller.get_untracked() else {
+            return;
+        };
+        let top = f64::from(element.scroll_top());
+        let to = window::reveal(row, self.height, top, self.seen.get_untracked());
+        if let Some(to) = to {
+            element.set_scroll_top(to as i32);
+            self.scrolled(&element);
+        }
+    }
+
+    /// Passes a command to the page.
+    fn tell(self, key: ListCommand) {
+        let at = self.cursor.at.get_untracked();
+        let row = self.pages.peek(at);
+        self.on_key.run((key, at, row));
+    }
+
+    fn step(self, to: u64) {
+        let total = self.pages.total.get_untracked().unwrap_or(0);
+        self.cursor.go(to.min(total.saturating_sub(1)));
+        self.tell(ListCommand::Moved);
+    }
+
+    /// Returns the row to which a step down goes.
+    fn below(self) -> u64 {
+        let is_marked = self.cursor.has_moved() || self.is_open.get_untracked();
+        self.cursor.at.get_untracked() + u64::from(is_marked)
+    }
+
+    fn on_keydown(self, event: &KeyboardEvent) {
+        if event.ctrl_key() || event.meta_key() || event.alt_key() || from_inside(event) {
+            return;
+        }
+        let at = || self.cursor.at.get_untracked();
+        let page = || {
+            ((self.seen.get_untracked() / self.height) as u64)
+                .saturating_sub(1)
+                .max(1)
+        };
+        match event.key().as_str() {
+            "ArrowDown" => self.step(self.below()),
+            "ArrowUp" => self.step(at().saturating_sub(1)),
+            "PageDown" => self.step(at() + page()),
+            "PageUp" => self.step(at().saturating_sub(page())),
+            "Home" => self.step(0),
+            "End" => self.step(u64::MAX),
+            "ArrowLeft" => self.tell(ListCommand::Left),
+            "ArrowRight" => self.tell(ListCommand::Right),
+            "Enter" | " " => {
+                self.cursor.go(at());
+                self.tell(ListCommand::Enter);
+            }
+            _ => return,
+        }
+        event.prevent_default();
+    }
+
+    /// Executes a step for a key that was pressed anywhere on the page.
+    fn on_move(self, step: Move) {
+        if let Some(element) = self.scroller.get_untracked() {
+            // An error is ignored: a list that cannot take the focus still goes to the row.
+            let _ = element.focus();
+        }
+        match step {
+            Move::Down => self.step(self.below()),
+            Move::Up => self.step(self.cursor.at.get_untracked().saturating_sub(1)),
+            Move::NextFailure => self.tell(ListCommand::NextFailure),
+            Move::PreviousFailure => self.tell(ListCommand::PreviousFailure),
+            Move::FoldWell => self.tell(ListCommand::FoldWell),
+            Move::Mark => self.tell(ListCommand::Mark),
+            Move::Fill => self.tell(ListCommand::Fill),
+        }
+    }
+
+    fn row(
+        self,
+        index: u64,
+        draw: impl Fn(u64, &T) -> AnyView + Send + Sync + Copy + 'static,
+        mark: impl Fn(&T) -> Mark + Send + Sync + Copy + 'static,
+    ) -> impl IntoView {
+        let content = Memo::new(move |_| self.pages.get(index));
+        let marked = Memo::new(move |_| content.read().as_ref().map(mark).unwrap_or_default());
+        let current = move || self.cursor.is_at(index);
+        let open = move |event: MouseEvent| {
+            if is_link(&event) {
+                return;
+            }
+            self.cursor.go(index);
+            self.tell(ListCommand::Enter);
+        };
+        view! {
+            <div
+                class="row" role="row" id=self.name.with_value(|name| row_id(name, index))
+                class:current=current
+                class=("selected", move || marked.read().selected)
+                class=("fresh", move || marked.read().fresh)
+                aria-label=move || marked.read().label.clone()
+                aria-rowindex=index + 2
+                aria-selected=move || current().to_string()
+                {..custom_attribute("aria-level", move || marked.read().level)}
+                aria-expanded=move || marked.read().expanded.map(|e| e.to_string())
+                aria-posinset=move || marked.read().place.map(|(n, _)| n)
+                aria-setsize=move || marked.read().place.map(|(_, of)| of)
+                style:transform=format!("translateY({}px)", index as f64 * self.height)
+                on:click=open
+            >
+                {live(move || match content.read().as_ref() {
+                    Some(row) => draw(index, row),
+                    None => view! { <span class="bone" role="gridcell"></span> }.into_any(),
+                })}
+            </div>
+        }
     }
 }
 
@@ -427,10 +479,6 @@ fn is_link(event: &MouseEvent) -> bool {
         .target()
         .and_then(|t| t.dyn_into::<web_sys::Element>().ok());
     target.is_some_and(|t| t.closest("a, button").ok().flatten().is_some())
-}
-
-fn total_untracked<T: Clone + 'static>(pages: Pages<T>) -> u64 {
-    pages.total.get_untracked().unwrap_or(0)
 }
 
 /// Returns whether a key was pressed in a button or link inside of the list. That element handles the key itself.
