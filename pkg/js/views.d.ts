@@ -3,7 +3,7 @@
 
 /** An agent whose memory is at a path that the program declares. */
 export type AgentElsewhere = {
-  /** The agent's name. */
+  /** The name that the program gives the agent. */
   name: string;
   /** The path, as the program writes it (`persist: "path"`). */
   path: string;
@@ -28,7 +28,7 @@ export type AgentScope = "execution" | "project" | "user" | "custom" | (string &
 export type AgentView = {
   /** Index into the run's agents. Callers open the memory by this index. */
   agent: number;
-  /** The agent's name. */
+  /** The name of the agent with this memory. */
   name: string;
   /** How long the memory lives: `execution`, `project`, `user` or `custom`. */
   scope: AgentScope;
@@ -74,7 +74,7 @@ export type AnswerView = {
 
 /** The agent of a session, as the program declares it. The run's records of the agent may differ. */
 export type AskedAgent = {
-  /** The agent's name. */
+  /** The name under which the program declares the agent. */
   name: string;
   /** The model that the agent requests; `null` if the program does not name a model. */
   model: string | null;
@@ -103,7 +103,7 @@ export type AuditEventKind = "created" | "viewed" | "approved" | "rejected" | "t
 
 /** The last sealed row of a run. */
 export type AuditHead = {
-  /** The run's id. */
+  /** The run whose audit log contains the row. */
   run: string;
   /** How many rows the run's chain has: the `seq` of the last row. */
   count: number;
@@ -115,9 +115,9 @@ export type AuditHead = {
 export type AuditRow = {
   /** The row's id. */
   id: number;
-  /** The gate's id. */
+  /** The id of the gate that the row is about. */
   gate: string;
-  /** The run's id. */
+  /** The run that the row belongs to. */
   run: string;
   /** The event: `created`, `approved`, `rejected` … */
   event: AuditEventKind;
@@ -173,7 +173,7 @@ export type BindingKind = "input" | "output" | "let" | "const" | (string & {});
 export type BindingRef = {
   /** Index into the run's bindings. */
   binding: number;
-  /** The binding's name. */
+  /** The name of the binding that the link leads to. */
   name: string;
   /** The execution id of the binding's frame; `null` is the root. */
   execution_id: number | null;
@@ -187,7 +187,7 @@ export type BindingRef = {
 export type BindingRow = {
   /** Index into the run's bindings. Callers open the value by this index. */
   binding: number;
-  /** The binding's name. */
+  /** The name by which the program uses the value. */
   name: string;
   /** The execution id of the binding's frame; `null` is the root. */
   execution_id: number | null;
@@ -273,7 +273,7 @@ export type CheckedRun = {
   run: string;
   /** The program's name; `null` if not recorded. */
   program: string | null;
-  /** The run's most likely status. */
+  /** The status that the checked run most likely has; empty for a program that was checked by its file. */
   status: RunStatus;
   /** The path of the folder to which the issues' file names are relative, in the notation of the program that runs the check. */
   folder: string;
@@ -392,7 +392,7 @@ export type GateView = {
   run: string;
   /** The run's place inside the source (see `RunSummary.place`); `null` except in lists over all runs. */
   place: string | null;
-  /** The gate's id. */
+  /** The gate's id, which `approve` and `reject` take. */
   id: string;
   /** The gate's status as recorded. */
   status: GateStatus;
@@ -542,7 +542,7 @@ export type IssueView = {
 
 /** The issues of a run. */
 export type IssuesView = {
-  /** The number of issues of each severity. */
+  /** How many of the listed issues are errors, warnings and notes. */
   counts: Counts;
   /** The issues: errors first, then in the order found. */
   issues: Array<IssueView>;
@@ -576,7 +576,7 @@ export type Location = {
 
 /** The former head of an audit log whose seals were computed anew. */
 export type LogSealedAnew = {
-  /** The run's id. */
+  /** The id that the shared copy gives the run of this log. */
   run: string;
   /** How many sealed rows the log had. */
   count: number;
@@ -676,15 +676,15 @@ export type Outcome = "wins" | "shadowed" | "out-of-reach" | "superseded";
 
 /** The first page of a run: what happened, where the run stopped, and why. */
 export type Overview = {
-  /** The run's id. */
+  /** The run's id; for a store of agents, the name of its file. */
   run: string;
-  /** The program's name or path; `null` if not recorded. */
+  /** The name or path of the program that the run executes; `null` if not recorded. */
   program: string | null;
   /** The form that the run was read as, in words: `SQLite, append-only`. */
   form: RunForm;
   /** The source that was opened, in words: a path, a dropped folder. */
   label: string;
-  /** The run's most likely status. */
+  /** The run's most likely status. If its records disagree, `claims` contains what each says. */
   status: RunStatus;
   /** The source that decides the status, such as `run row` or `log`. */
   status_source: string;
@@ -720,7 +720,7 @@ export type Overview = {
   stale: boolean;
   /** Time from the start to the last sign of life, in milliseconds; `null` unless both are recorded. */
   duration_ms: number | null;
-  /** The duration in words: `5m 3s`; `null` if `duration_ms` is `null`. */
+  /** The time from the start to the last sign of life in words: `5m 3s`; `null` if `duration_ms` is `null`. */
   duration: string | null;
   /** Whether at least one statement has a time (errata X14). */
   times_recorded: boolean;
@@ -764,7 +764,7 @@ export type Overview = {
   tables: number;
   /** How many files the run has. */
   files: number;
-  /** The number of issues of each severity. */
+  /** How many errors, warnings and notes the page of issues lists. */
   issues: Counts;
   /** The parts of the run that could not be read completely. The counts of these parts may be too low. */
   unread: Array<Unread>;
@@ -806,7 +806,7 @@ export type ProgramLine = {
 
 /** The program, with the facts about each line. */
 export type ProgramView = {
-  /** The program's name or path; `null` if not recorded. */
+  /** The name or path of the program whose lines are shown; `null` if not recorded. */
   path: string | null;
   /** The origin of the source. `null` if the run has no source; the lines are then the trace in the state file. */
   source_from: string | null;
@@ -842,7 +842,7 @@ export type QueryColumn = {
 
 /** A table that a query may use. */
 export type QueryTable = {
-  /** The table's name. */
+  /** The table's name in SQL statements. */
   name: string;
   /** Whether the table belongs to the run's own database. The other tables are computed from the run, whatever its form. */
   own: boolean;
@@ -980,7 +980,7 @@ export type RunSummary = {
   place: string;
   /** The program's name; `null` if not recorded. */
   program: string | null;
-  /** The run's most likely status. */
+  /** The run's most likely status: `unknown` if none is recorded, `agents` for a store of agents. */
   status: RunStatus;
   /** Whether the run is recorded as running but has had no sign of life for a day. */
   stale: boolean;
@@ -1006,11 +1006,11 @@ export type RunSummary = {
   file_changed?: Stamp | null;
   /** Time from the start to the last sign of life, in milliseconds; `null` unless both are recorded. */
   duration_ms: number | null;
-  /** The duration in words: `5m 3s`; `null` if `duration_ms` is `null`. */
+  /** The time in `duration_ms` in words: `5m 3s`; `null` without that time. */
   duration: string | null;
   /** How many gates wait for a decision. */
   pending_gates: number;
-  /** The number of issues of each severity. */
+  /** The issues that were found when the run was read, counted by severity. */
   issues: Counts;
   /** The parts that were left out, in words, if only the beginning of a large database was read. `issues` is then incomplete. */
   head_only?: string | null;
@@ -1156,7 +1156,7 @@ export type StoredQuestion = {
 
 /** A table of a database, whether OpenProse defines it or not. */
 export type TableInfo = {
-  /** The name of the table. */
+  /** The table's name in the database. */
   name: string;
   /** The kind of table: `table`, `view`, `virtual` or `shadow`. */
   kind: "table" | "view" | "virtual" | "shadow" | (string & {});
@@ -1170,7 +1170,7 @@ export type TableInfo = {
 
 /** A page of a table's rows. */
 export type TableRows = {
-  /** The name of the table. */
+  /** The name of the table that the rows are from. */
   table: string;
   /** The names of the columns. */
   columns: Array<string>;
@@ -1282,7 +1282,7 @@ export type TreeRow = {
   ended: Stamp | null;
   /** Time from begin to end, in milliseconds; `null` unless both are recorded. */
   duration_ms: number | null;
-  /** The duration in words: `5m 3s`; `null` if `duration_ms` is `null`. */
+  /** The time from begin to end in words: `5m 3s`; `null` if `duration_ms` is `null`. */
   duration: string | null;
   /** The row's error, cut at 400 characters; `null` if not recorded. */
   error: string | null;
