@@ -317,6 +317,37 @@ fn properties_below_a_statement() {
 }
 
 #[test]
+fn a_quoted_text_may_span_lines() {
+    for (source, expected) in [
+        // Lines of the text that look like statements are text.
+        (
+            "session \"One,\nsession two\nif three.\"\nsession \"b\"\n",
+            &["1-3 session", "4 session"][..],
+        ),
+        (
+            "parallel:\n  a = session: x\n    prompt: \"One.\n\nparallel two.\" # c\n  b = session \"y\"\n",
+            &[
+                "1-6 parallel",
+                ". 2-5 session a @x prompt=One.//parallel two.",
+                ". 6 session b",
+            ],
+        ),
+        // A text that is not closed ends with its line if the next quotation mark opens another text.
+        (
+            "session \"One\nlet b = session \"two\"\nthrow \"three\"\n",
+            &["1 session", "2 session let b", "3 throw message=three"],
+        ),
+        (
+            "session \"One\nlet b = session \"two\nthree\"\n",
+            &["1 session", "2-3 session let b"],
+        ),
+        ("session \"One\nlet b = x\n", &["1 session", "2 assign let b"]),
+    ] {
+        check(source, expected);
+    }
+}
+
+#[test]
 fn bodies_nest_by_indentation() {
     check(
         "try:\n  session \"a\"\n  try:\n    session \"b\"\n  catch as e:\n    throw\ncatch:\n  session \"c\"\nfinally:\n  do f\n",

@@ -1,7 +1,6 @@
 //! Splits a program into logical lines and their tokens.
 //!
-//! A logical line contains one statement head or one property. It continues over several lines inside triple-quoted
-//! texts, conditions in `***…***` and open brackets. An unclosed text, condition or bracket ends before the next line
+//! A logical line contains one statement head or one property. It continues over several lines inside quoted texts, conditions in `***…***` and open brackets. An unclosed text, condition or bracket ends before the next line
 //! that clearly begins a statement. A missing quote therefore does not swallow the rest of the file. Each byte is read
 //! a bounded number of times, so scanning is linear.
 
@@ -10,7 +9,7 @@ mod spans;
 
 use super::head;
 pub(super) use source::LexedSource;
-use spans::{Spans, UnclosedSpan, find_triple, star_run_end};
+use spans::{Spans, UnclosedSpan, find_quote, find_triple, star_run_end};
 pub(super) use spans::{tokens_of_line, tokens_of_text};
 
 /// The kind of a token.
@@ -103,6 +102,10 @@ impl<'s, 'a> Lexer<'s, 'a> {
             }
             let resumed = match left {
                 UnclosedSpan::Nothing => None,
+                UnclosedSpan::Quote { start } => find_quote(source.text, end).map(|end| Closed {
+                    token: (Tok::Str, start, end),
+                    last: self.line_of(line, end),
+                }),
                 UnclosedSpan::Triple { start } => Some(self.close_triple(first, line, start)),
                 UnclosedSpan::Cond { start, stars } => self.close_cond(first, line, start, stars),
             };
@@ -114,8 +117,10 @@ impl<'s, 'a> Lexer<'s, 'a> {
                     at = token.2;
                 }
                 None => {
-                    if let UnclosedSpan::Cond { start, .. } = left {
-                        spans.push(Tok::Cond, start, end);
+                    match left {
+                        UnclosedSpan::Cond { start, .. } => spans.push(Tok::Cond, start, end),
+                        UnclosedSpan::Quote { start } => spans.push(Tok::Str, start, end),
+                        UnclosedSpan::Nothing | UnclosedSpan::Triple { .. } => {}
                     }
                     if line == first && opens_body(&spans) {
                         spans.tokens.pop();

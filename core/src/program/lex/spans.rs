@@ -6,6 +6,7 @@ use crate::model::text::clip;
 /// The unclosed text or condition at a line's end.
 pub(super) enum UnclosedSpan {
     Nothing,
+    Quote { start: usize },
     Triple { start: usize },
     Cond { start: usize, stars: usize },
 }
@@ -15,7 +16,9 @@ pub(in crate::program) fn tokens_of_line(line: &str) -> Vec<Token> {
     let mut spans = Spans::new(line);
     match spans.read(0, line.len()).0 {
         UnclosedSpan::Nothing => {}
-        UnclosedSpan::Triple { start } => spans.push(Tok::Str, start, line.len()),
+        UnclosedSpan::Quote { start } | UnclosedSpan::Triple { start } => {
+            spans.push(Tok::Str, start, line.len());
+        }
         UnclosedSpan::Cond { start, .. } => spans.push(Tok::Cond, start, line.len()),
     }
     spans.tokens
@@ -32,6 +35,9 @@ pub(in crate::program) fn tokens_of_text(text: &str) -> Vec<Token> {
             UnclosedSpan::Nothing => {
                 at = end + 1;
                 continue;
+            }
+            UnclosedSpan::Quote { start } => {
+                (Tok::Str, start, Some(find_quote(text, end).unwrap_or(end)))
             }
             UnclosedSpan::Triple { start } => (Tok::Str, start, find_triple(text, end, text.len())),
             UnclosedSpan::Cond { start, stars } => {
@@ -92,10 +98,13 @@ impl<'t> Spans<'t> {
                     }
                     None => return (UnclosedSpan::Triple { start }, None),
                 },
-                '"' => {
-                    at = string_end(text, at, to);
-                    self.push(Tok::Str, start, at);
-                }
+                '"' => match string_end(text, at, to) {
+                    Some(end) => {
+                        self.push(Tok::Str, start, end);
+                        at = end;
+                    }
+                    None => return (UnclosedSpan::Quote { start }, None),
+                },
                 '\'' | '“' if may_open(text, start) => {
                     let close = if sign == '“' { '”' } else { '\'' };
                     match other_string_end(text, at, to, close) {
@@ -189,18 +198,30 @@ fn before(text: &str, at: usize) -> Option<char> {
     text.get(..at)?.chars().next_back()
 }
 
-/// Returns the end of a `"…"` whose content begins at `at`: after the closing quote, or `to` without a closing quote.
-fn string_end(text: &str, at: usize, to: usize) -> usize {
+/// Returns the end of a `"…"` whose content begins at `at`, after the closing quote.
+fn string_end(text: &str, at: usize, to: usize) -> Option<usize> {
     let mut escaped = false;
     for (offset, byte) in text.get(at..to).unwrap_or_default().bytes().enumerate() {
         match byte {
             _ if escaped => escaped = false,
             b'\\' => escaped = true,
-            b'"' => return at + offset + 1,
+            b'"' => return Some(at + offset + 1),
             _ => {}
         }
     }
-    to
+    None
+}
+
+/// Returns the end of a `"…"` that is not closed on its own line, which ends at `from`. The next quote closes the text
+/// if the rest of its line has whole texts only. Otherwise the next quote opens a text, and the author forgot to close
+/// this one.
+pub(super) fn find_quote(text: &str, from: usize) -> Option<usize> {
+    let end = string_end(text, from, text.len())?;
+    let rest = text.get(end..)?.lines().next().unwrap_or_default();
+    let word_follows = rest.starts_with(|sign: char| sign.is_alphanumeric() || sign == '"');
+    let opens = may_open(text, end - 1) && word_follows;
+    let whole = rest.matches('"').count().is_multiple_of(2);
+    (whole && !opens).then_some(end)
 }
 
 /// Returns the end of a `'…'` or `“…”`: after a closing quote in the same line that is not an apostrophe. The search
