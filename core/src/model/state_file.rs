@@ -79,6 +79,8 @@ pub struct Annotation {
     pub attempt: Option<(u32, Option<u32>)>,
     /// The error message: `(failed: message)`.
     pub error: Option<Text>,
+    /// The words after a status that is no failure: `(complete - order 5512)`.
+    pub note: Option<Text>,
     /// The id of the gate at which the statement waits: `<-- WAITING (gate id)`.
     pub gate: Option<Text>,
     /// Whether the statement is marked as not reached: `[not yet entered]` or `[...next...]`.

@@ -77,10 +77,12 @@ const WORDS: &[StatusWords] = &[
         Some(RunStatus::Running),
     ),
     (
-        &["waiting", "blocked"],
+        &["waiting"],
         Some(Status::Waiting),
         Some(RunStatus::Waiting),
     ),
+    // A blocked statement may wait, or may have been given up.
+    (&["blocked"], None, Some(RunStatus::Waiting)),
     (
         &["paused"],
         Some(Status::Waiting),

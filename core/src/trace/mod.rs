@@ -476,9 +476,13 @@ impl Node {
         }
     }
 
-    /// Returns the note of the node's line in a compact log (a condition, a reason, a remark), unless the note is an
-    /// error.
+    /// Returns the note of the node's line in a compact log or a state file (a condition, a reason, a remark), unless
+    /// the note is an error.
     pub fn remark<'a>(&self, run: &'a Run) -> Option<&'a Text> {
+        if let Some(file) = &run.state_file {
+            let line = file.trace.get(self.state_line? as usize)?;
+            return line.annotation.as_ref()?.note.as_ref();
+        }
         self.last_note(run).filter(|_| !self.is_error(run))
     }
 

@@ -58,6 +58,12 @@ pub(super) fn settle(nodes: &mut NodeSlice, silence: &Silence) {
                 (false, Silence::Unknown | Silence::Open) => continue,
                 _ => NodeStatus::Skipped,
             },
+            // No record shows that the wait ended well.
+            _ if node.status == NodeStatus::Waiting
+                && (*passed || matches!(silence, Silence::Over(RunStatus::Completed))) =>
+            {
+                NodeStatus::Unknown
+            }
             _ if *passed => NodeStatus::Completed,
             Silence::Over(RunStatus::Completed) => NodeStatus::Completed,
             Silence::Over(_) => NodeStatus::CutOff,

@@ -101,7 +101,8 @@ pub(in crate::trace) fn compare(
             None => frame.is_none(),
             Some(block) => frame.is_some() && frames.innermost(block).map(|f| f.id) == frame,
         };
-        if !spoken_of || !statement.kind.runs() || fact.is_over() || !proves(facts, fact) {
+        let settled = fact.is_over() || fact.is_in_other_words();
+        if !spoken_of || !statement.kind.runs() || settled || !proves(facts, fact) {
             continue;
         }
         let marked = fact.status.clone();
@@ -181,9 +182,9 @@ fn complete_earlier(
     let top = tops.get(last as usize).copied().unwrap_or(last);
     let statements = facts.listing.statements.iter().zip(&tops);
     for ((statement, own), fact) in statements.zip(&mut facts.of) {
-        let gate = statement.kind == StatementKind::Gate;
+        let kept = statement.kind == StatementKind::Gate || fact.is_in_other_words();
         let marker = fact.status.clone().filter(NodeStatus::is_open);
-        let Some(marker) = marker.filter(|_| *own < top && fact.block.is_none() && !gate) else {
+        let Some(marker) = marker.filter(|_| *own < top && fact.block.is_none() && !kept) else {
             continue;
         };
         fact.status = Some(NodeStatus::Completed);

@@ -233,6 +233,11 @@ impl Fact {
         self.status.is_some()
     }
 
+    /// Whether a mark in unknown words says what became of the statement. A file cannot settle what the words mean.
+    pub(in crate::trace) fn is_in_other_words(&self) -> bool {
+        matches!(&self.status, Some(NodeStatus::Other(word)) if !word.is_empty())
+    }
+
     /// Whether the statement's end is recorded.
     pub(in crate::trace) fn is_over(&self) -> bool {
         self.status.as_ref().is_some_and(|status| !status.is_open())

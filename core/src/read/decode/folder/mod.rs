@@ -26,6 +26,7 @@ mod gates;
 mod history;
 mod imports;
 mod journal;
+mod marks;
 mod program;
 mod rows;
 mod state;
@@ -72,6 +73,10 @@ pub fn decode(source: &dyn Source, root: &str) -> Run {
     }
     let named = run.program.path.clone();
     run.program = program::read(&mut tree, named.as_deref());
+    // Form D has ids of receipts behind its lines.
+    if form != FolderForm::Receipts {
+        marks::read(&mut run);
+    }
     bindings::read(&mut tree, &mut run);
     // The state file of form D has no index to compare with the files.
     if form != FolderForm::Receipts {

@@ -13,7 +13,7 @@
 //!
 //! The annotation is the **last** comment of a line that has the form of an annotation.
 
-use crate::model::{Annotation, Status, words};
+use crate::model::{Annotation, Status, Text, words};
 use crate::read::decode::compact_log::words::mark;
 use crate::read::decode::text::unescape;
 
@@ -44,6 +44,14 @@ pub(crate) fn split(line: &str) -> (&str, Option<Annotation>) {
         }
     }
     (line, None)
+}
+
+/// Splits a line with a comment that is no annotation into its source and the comment's text.
+pub(crate) fn comment(line: &str) -> Option<(&str, &str)> {
+    let at = AnnotationMarks::of(line).hashes.pop()?;
+    let (source, comment) = line.split_at_checked(at)?;
+    let comment = comment.strip_prefix('#')?.trim();
+    (!source.trim().is_empty() && !comment.is_empty()).then(|| (source.trim_end(), comment))
 }
 
 /// Whether a line of a trace replaces several omitted lines, such as `...remaining stages...`.
@@ -260,7 +268,7 @@ fn phrase(inside: &str) -> Option<Annotation> {
         && let Some((attempt, tail)) = read_attempt(attempt)
     {
         annotation.attempt = Some(attempt);
-        annotation.error = message(&annotation, tail);
+        (annotation.error, annotation.note) = message(&annotation, tail);
         return Some(annotation);
     }
     let small = ["after", "at", "by", "in", "on", "with", "via"];
@@ -271,21 +279,25 @@ fn phrase(inside: &str) -> Option<Annotation> {
     if !ends_word {
         return None;
     }
-    annotation.error = message(&annotation, rest);
+    (annotation.error, annotation.note) = message(&annotation, rest);
     Some(annotation)
 }
 
-/// Returns the message after a status word, such as `no network` in `(failed: no network)`. After `failed`, other
-/// separators than a colon are accepted, too.
-fn message(annotation: &Annotation, rest: &str) -> Option<crate::model::Text> {
+/// Returns the error after a status word, such as `no network` in `(failed: no network)`, or else the remark. Only after
+/// `failed`, other separators than a colon begin an error.
+fn message(annotation: &Annotation, rest: &str) -> (Option<Text>, Option<Text>) {
     let rest = rest.trim_start();
     let text = rest
         .strip_prefix([':', '-', '–', '—', ','])
         .unwrap_or(rest)
         .trim();
+    let said = Some(text).filter(|text| !text.is_empty()).map(Text::from);
     let speaks = annotation.status == Some(Status::Failed) || rest.starts_with(':');
-    (speaks && !text.is_empty() && annotation.status != Some(Status::Completed))
-        .then(|| text.into())
+    if speaks && annotation.status != Some(Status::Completed) {
+        (said, None)
+    } else {
+        (None, said)
+    }
 }
 
 /// Returns the status of a mark such as `✓` at the start of a text, and the text after the mark.
