@@ -622,6 +622,7 @@ pub(super) fn narrated<'t>(text: &'t str, position: &mut Option<u32>) -> Option<
 }
 
 /// Reads a trailer: `---end 2026-02-13T10:57:50-05:00`, `---resume TS (note)`.
+/// The words after a time may correct the word of the trailer.
 fn trailer(line: &str) -> Option<ParsedLine<'_>> {
     let rest = line.strip_prefix(words::TRAILER)?.trim_start_matches('-');
     let (word, after) = lead(rest);
@@ -633,6 +634,12 @@ fn trailer(line: &str) -> Option<ParsedLine<'_>> {
         _ => return None,
     };
     let (at, note) = stamp(after);
+    // `---end 2026-01-04T10:20:00Z FAILED` is the end of a run that failed.
+    let said = listed::leading_run_status(note.trim_start_matches('('));
+    let said = said.filter(|said| {
+        status == RunStatus::Completed && (said.is_finished() || *said == RunStatus::Interrupted)
+    });
+    let status = said.unwrap_or(status);
     let event = LogEvent::Trailer { status, at };
     Some(ParsedLine::of(None, event, Some(unbracketed(note))))
 }
