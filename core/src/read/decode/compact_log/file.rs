@@ -1,5 +1,7 @@
 //! Parses a whole compact log: a header, then one event per line. An encrypted envelope may precede the header.
 
+use std::borrow::Cow;
+
 use serde::de::IgnoredAny;
 
 use super::{headings, line};
@@ -47,6 +49,44 @@ pub(crate) fn has_events(text: &str) -> bool {
         .filter(|line| !line.is_empty())
         .take(HEADER_LINES as usize);
     !text.trim_start().starts_with('{') && lines.any(line::is_event)
+}
+
+/// Returns a log without the parts that belong to other runs, and an issue for each other run. A part begins with a
+/// heading `# run:{id}`. The parts with the id `folder` are the run's own; without such a part, those with the first id.
+/// The lines of other parts become blank, so that line numbers stay.
+pub(crate) fn own_part<'t>(text: &'t str, folder: &str) -> (Cow<'t, str>, Vec<Issue>) {
+    let id = |line: &'t str| title(line.trim())?.split_whitespace().next();
+    let mut ids: Vec<&str> = text.lines().filter_map(id).collect();
+    ids.dedup();
+    let Some(own) = ids
+        .iter()
+        .find(|id| **id == folder)
+        .or(ids.first())
+        .copied()
+    else {
+        return (Cow::Borrowed(text), Vec::new());
+    };
+    if ids.len() == 1 {
+        return (Cow::Borrowed(text), Vec::new());
+    }
+    let (mut kept, mut issues) = (String::with_capacity(text.len()), Vec::new());
+    let mut current = ids.first().copied().unwrap_or(own);
+    for (number, line) in (1..).zip(text.lines()) {
+        let before = current;
+        current = id(line).unwrap_or(current);
+        if current == own {
+            kept.push_str(line);
+        } else if issues.len() < 10 && (current != before || number == 1) {
+            let message = format!("the log continues with another run, {current}");
+            issues.push(
+                Issue::warning("another-run", message)
+                    .at_line(number)
+                    .hint("The lines of the other run are not read. Keep a folder for each run."),
+            );
+        }
+        kept.push('\n');
+    }
+    (Cow::Owned(kept), issues)
 }
 
 /// Parses a compact log. Never fails: each defect becomes an issue with a line, but not yet with a file.

@@ -37,6 +37,6 @@ mod line;
 mod tests;
 pub(crate) mod words;
 
-pub(crate) use file::{has_events, is_log_title};
+pub(crate) use file::{has_events, is_log_title, own_part};
 pub use file::{looks_like, parse};
 pub(crate) use line::time_of;

@@ -38,9 +38,12 @@ pub(super) fn read(tree: &mut RunTree<'_>, run: &mut Run) -> FolderForm {
         let path = tree.relative(file);
         form = FolderForm::Foreign;
         if let Some(text) = tree.text(file, STATE_FILE_MOST) {
+            let folder = tree.root.trim_end_matches('/').rsplit('/').next();
+            let (text, others) = compact_log::own_part(&text, folder.unwrap_or_default());
             let (found, issues) = from_text(run, path, &text);
             form = found;
             tree.issues_of(path, issues);
+            tree.issues_of(path, others);
         }
     }
     let record = tree
