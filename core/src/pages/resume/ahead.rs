@@ -229,7 +229,8 @@ pub(super) fn add_positions(facts: ResumeFacts<'_>, plan: &mut ResumePlan) {
             "line {line} says that more of the program follows: the statements after it are unknown"
         ));
     }
-    plan.cut = walk.cut;
+    // A trace that stands in for the program may lack statements.
+    plan.cut = walk.cut || facts.run.program.source.is_none();
     plan.ahead = walk.ahead;
     plan.notes.extend(walk.notes);
     plan.notes.dedup();

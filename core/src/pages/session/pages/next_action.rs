@@ -107,6 +107,9 @@ fn left(facts: ResumeFacts<'_>, plan: &ResumePlan, position: &Position) -> Strin
         0 if listing.cut_at().is_some() => {
             "not known: the program's text is only its beginning".to_owned()
         }
+        0 if facts.run.program.source.is_none() => {
+            "not known: the run has no program, only the lines of its record".to_owned()
+        }
         0 if plan.cut => "not known: the run's place in the program is not recorded".to_owned(),
         0 if position.stop == Stop::Refused => {
             "the program's reaction to a gate that was rejected or timed out".to_owned()
