@@ -47,6 +47,21 @@ impl Listing {
         text.get(quoted.start..quoted.end).map(text_of)
     }
 
+    /// Returns the question of an `input` statement to a person, as one line: the text in quotes or asterisks behind the
+    /// name. `None` for other statements, and for an input without a question.
+    pub(crate) fn question(&self, statement: u32) -> Option<String> {
+        self.get(statement)
+            .filter(|own| own.kind == StatementKind::Input)?;
+        let text = self.own_text(statement);
+        let mut tokens = tokens_of_text(&text).into_iter();
+        let asked = tokens.find(|token| matches!(token.tok, Tok::Str | Tok::Cond))?;
+        let asked = text.get(asked.start..asked.end)?;
+        let asked =
+            asked.trim_matches(|sign: char| "*\"'“”".contains(sign) || sign.is_whitespace());
+        let words: Vec<&str> = asked.split_whitespace().collect();
+        (!words.is_empty()).then(|| words.join(" "))
+    }
+
     /// Returns whether a quotation mark in a statement's own text is not closed.
     pub(crate) fn has_open_quote(&self, statement: u32) -> bool {
         let text = self.own_text(statement);

@@ -3,7 +3,7 @@
 //!
 //! All forms of runs share this module, because the module uses only the nodes and not their sources.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use typed_index_collections::TiVec;
 
@@ -12,8 +12,8 @@ use super::verdict::{self, Claim};
 use super::words::{self, Lead};
 use super::{Node, NodeId, NodeKind, NodeSlice, NodeStatus, Nodes, Trace, arena, caught, ways};
 use crate::model::issue::{Issue, Severity};
-use crate::model::{Run, RunStatus};
-use crate::program::Listing;
+use crate::model::{Binding, Run, RunStatus};
+use crate::program::{Listing, StatementKind};
 
 /// Builds the trace from nodes that are in preorder (see [`super::preorder::order`]).
 ///
@@ -34,6 +34,7 @@ pub(crate) fn finish(
         abandon(&mut nodes, &believed, &mut ledger);
     }
     caught::recover(run, &mut nodes, program);
+    let questions = questions(run, &mut nodes, program);
     ways::compare(&nodes, program, &mut ledger);
     let rows = TimeOrder { run };
     let (first_cause, because_of) = match believed {
@@ -58,7 +59,8 @@ pub(crate) fn finish(
         };
         positions.retain(|at| !odd(at));
     }
-    let verdict = verdict::verdict(run, &nodes, &positions, claims, open, now, &mut ledger);
+    let waits = verdict::waits(&nodes, &positions, &questions);
+    let verdict = verdict::verdict(run, &nodes, waits, claims, open, now, &mut ledger);
     let mut by_row: Vec<(i64, NodeId)> = Vec::with_capacity(run.executions.len());
     for (at, node) in nodes.iter_enumerated() {
         let ids = node.id.iter().chain(&node.aliases);
@@ -77,6 +79,38 @@ pub(crate) fn finish(
         unordered: false,
         issues: ledger.finish(),
     }
+}
+
+/// Marks the open inputs that nobody has answered as waiting, and the answered ones as completed. Returns the question
+/// of each waiting input.
+fn questions(
+    run: &Run,
+    nodes: &mut NodeSlice,
+    program: Option<&Listing>,
+) -> BTreeMap<NodeId, String> {
+    let mut questions = BTreeMap::new();
+    for (at, node) in nodes.iter_mut_enumerated() {
+        let statement = node.sure_index(program).filter(|_| node.status.is_open());
+        let Some((listing, statement)) = program.zip(statement) else {
+            continue;
+        };
+        let Some(own) = listing
+            .get(statement)
+            .filter(|own| own.kind == StatementKind::Input)
+        else {
+            continue;
+        };
+        let is_answer = |b: &Binding| own.name.as_deref() == Some(&*b.name) && b.is_written();
+        if run.bindings.iter().any(is_answer) {
+            node.status = NodeStatus::Completed;
+            node.derived = true;
+        } else {
+            node.status = NodeStatus::Waiting;
+            let question = listing.question(statement);
+            questions.insert(at, question.unwrap_or_else(|| own.text.clone()));
+        }
+    }
+    questions
 }
 
 /// An order of nodes by time: by the id of a node's last row; for nodes without rows, by place in the tree.

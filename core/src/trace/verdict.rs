@@ -1,5 +1,7 @@
 //! Decides which recorded status of the run counts, and explains why (errata T10).
 
+use std::collections::BTreeMap;
+
 use super::rows::Ledger;
 use super::{Node, NodeId, NodeKind, NodeSlice, NodeStatus, Verdict};
 use crate::model::issue::{Issue, Severity};
@@ -74,7 +76,7 @@ pub(crate) fn believed(claims: &[Claim]) -> Option<usize> {
 pub(super) fn verdict(
     run: &Run,
     nodes: &NodeSlice,
-    positions: &[NodeId],
+    waits: Option<WaitReason>,
     claims: Vec<Claim>,
     open: usize,
     now: Option<i64>,
@@ -86,16 +88,13 @@ pub(super) fn verdict(
         verdict.last_sign_from = Some(from);
     }
     let claim = believed(&claims).and_then(|at| claims.get(at));
-    let waiting = waiting_gates(nodes, positions);
     match claim.map(|claim| (&claim.status, claim)) {
         Some((RunStatus::Completed | RunStatus::Failed | RunStatus::Interrupted, claim)) => {
             verdict.status = claim.status.word().to_owned();
             verdict.source.clone_from(&claim.source);
             verdict.reason = claim_in_words(claim);
-            if !waiting.is_empty() {
-                verdict
-                    .reason
-                    .push_str(&format!("; {}", waiting_in_words(&waiting)));
+            if let Some(waits) = waits {
+                verdict.reason.push_str(&format!("; {}", waits.reason));
             }
         }
         Some((RunStatus::Other(word), claim)) if !word.trim().is_empty() => {
@@ -106,10 +105,10 @@ pub(super) fn verdict(
                 claim_in_words(claim)
             );
         }
-        _ if !waiting.is_empty() => {
+        _ if let Some(waits) = &waits => {
             verdict.status = "waiting".to_owned();
-            verdict.source = "pending gate at every position".to_owned();
-            verdict.reason = waiting_in_words(&waiting);
+            waits.source.clone_into(&mut verdict.source);
+            verdict.reason.clone_from(&waits.reason);
         }
         Some((RunStatus::Waiting, claim)) if !decided(nodes) => {
             verdict.status = "waiting".to_owned();
@@ -243,20 +242,45 @@ fn claim_in_words(claim: &Claim) -> String {
     format!("{the}{source} says {}", claim.status.word())
 }
 
-/// Returns the gates at the positions if all of them are pending gates; otherwise an empty list.
-fn waiting_gates(nodes: &NodeSlice, positions: &[NodeId]) -> Vec<String> {
-    positions
-        .iter()
-        .map(
-            |at| match nodes.get(*at).map(|node| (&node.kind, &node.status)) {
-                Some((NodeKind::Gate { gate }, NodeStatus::Pending | NodeStatus::Waiting)) => {
-                    Some(gate.to_string())
-                }
-                _ => None,
-            },
-        )
-        .collect::<Option<_>>()
-        .unwrap_or_default()
+/// Why a run waits for people.
+pub(super) struct WaitReason {
+    source: &'static str,
+    reason: String,
+}
+
+/// Returns why the run waits, if every position is a pending gate or a question to a person.
+pub(super) fn waits(
+    nodes: &NodeSlice,
+    positions: &[NodeId],
+    questions: &BTreeMap<NodeId, String>,
+) -> Option<WaitReason> {
+    let (mut gates, mut asked) = (Vec::new(), Vec::new());
+    for at in positions {
+        match nodes.get(*at).map(|node| (&node.kind, &node.status)) {
+            Some((NodeKind::Gate { gate }, NodeStatus::Pending | NodeStatus::Waiting)) => {
+                gates.push(gate.to_string());
+            }
+            _ => asked.push(questions.get(at)?),
+        }
+    }
+    let asked = match asked.as_slice() {
+        [] => None,
+        [question] => Some(format!("waiting for an answer to: {question}")),
+        [question, ..] => Some(format!(
+            "waiting for answers to {} questions, the first: {question}",
+            asked.len()
+        )),
+    };
+    let source = match asked {
+        Some(_) => "question at every position",
+        None => "pending gate at every position",
+    };
+    let gates = (!gates.is_empty()).then(|| waiting_in_words(&gates));
+    let reasons: Vec<String> = gates.into_iter().chain(asked).collect();
+    (!reasons.is_empty()).then(|| WaitReason {
+        source,
+        reason: reasons.join("; "),
+    })
 }
 
 /// Whether at least one gate is decided and no gate is pending.

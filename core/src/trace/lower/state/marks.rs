@@ -50,7 +50,9 @@ impl RecordedMarks {
                 && fact.block.is_some()
                 && !fact.is_over()
                 && frame.is_none();
-            let ran = fact.ran() && statement.kind.runs() && !is_frames;
+            // An input that is under way is a question to a person, at which the run waits.
+            let asks = statement.kind == StatementKind::Input && !fact.is_over();
+            let ran = fact.ran() && (statement.kind.runs() || asks) && !is_frames;
             let holds = marks.holds.get(i) == Some(&true);
             let around = statement.kind == StatementKind::Parallel || statement.kind.is_loop();
             let keep = ran || frame.is_some() || (around && holds);
