@@ -43,6 +43,11 @@ pub(crate) fn node(view: &NodeDetail, width: usize) -> String {
         let whole: String = error.lines().map(|line| wrap(line, width, "  ")).collect();
         let _ = write!(out, "{BAD}{whole}{RESET}");
     }
+    if !row.remarks.is_empty() {
+        title(&mut out, "Remarks");
+        let lines = row.remarks.iter().map(|line| wrap(line, width, "  "));
+        let _ = write!(out, "{}", lines.collect::<String>());
+    }
     work(&mut out, &view.work, width);
     super::issues(&mut out, &view.issues, width);
     out

@@ -51,6 +51,13 @@ pub fn prompt(view: &ResumeView) -> String {
     let said = sections(view);
     let ended = "Do not run again what has ended.";
     section(&mut out, "What happened", ended, "text", done);
+    section(
+        &mut out,
+        "Remarks in the record",
+        "",
+        "text",
+        view.done.remarks.clone(),
+    );
     for of in [&said.positions, &said.cautions, &said.missing] {
         section(&mut out, of.title, of.about, "text", lines(of));
     }

@@ -92,6 +92,10 @@ pub struct DoneView {
     pub story: Vec<String>,
     /// The nodes that ended last, the latest first (at most 5).
     pub last: Vec<NodeRef>,
+    /// What the record says besides its statements' states: the reason of a condition, the words behind a mark, lines
+    /// in free text. The last 40, in the order of the trace.
+    #[serde(default)]
+    pub remarks: Vec<String>,
     /// The last sign of life of the run; `None` if the run records no time.
     pub last_sign: Option<Stamp>,
 }

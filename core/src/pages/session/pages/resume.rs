@@ -4,7 +4,7 @@ use super::bindings::binding_row;
 use super::index::{frame_path, short};
 use super::next_action;
 use super::overview::overview_of;
-use super::trace::{execution, node_ref, tree_row};
+use super::trace::{execution, node_ref, remarks_after, tree_row};
 use crate::model::shell;
 use crate::model::text::count as number;
 use crate::model::{Form, Gate, GateStatus};
@@ -21,6 +21,9 @@ use crate::trace::{Node, NodeId, NodeKind, NodeStatus, source_of_trace};
 /// The largest number of entries of a list: `POSITIONS` for positions and cautions, `LISTED` for the other lists.
 const POSITIONS: usize = 50;
 const LISTED: usize = 200;
+/// The largest number of remarks, and of characters of each.
+const REMARKS: usize = 40;
+const REMARK: usize = 300;
 
 /// Builds the page: the run's positions, the remaining statements with the values that they need, and the statements
 /// that must not be repeated unchecked. Reads previews of the needed values, not whole values.
@@ -63,6 +66,7 @@ fn page(session: &Session, now: Option<i64>, begun: bool) -> ResumeView {
             bindings: overview.bindings,
             story: overview.story,
             last: ended_last(session),
+            remarks: remarks(session),
             last_sign: overview.last_sign,
         },
         positions: positions
@@ -361,6 +365,22 @@ fn ahead_view(ahead: &StatementAhead, listing: Option<&Listing>) -> Option<Ahead
         how: ahead.how,
         frame: ahead.scope,
     })
+}
+
+/// Returns the last remarks of the record, in the order of the trace.
+fn remarks(session: &Session) -> Vec<String> {
+    let mut all = remarks_after(session, None);
+    for (at, node) in session.trace().nodes.iter_enumerated() {
+        let said = node.remark(session.run());
+        all.extend(said.map(|said| format!("{}: {}", short(&node.text, 40), short(said, REMARK))));
+        all.extend(remarks_after(session, Some(at)));
+    }
+    all.extend(remarks_after(
+        session,
+        Some(session.trace().nodes.next_key()),
+    ));
+    let first = all.len().saturating_sub(REMARKS);
+    all.split_off(first)
 }
 
 /// Returns the headline. `known`: the program and the run's position in it are known. `inferred`: the position is not
