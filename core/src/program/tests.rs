@@ -341,7 +341,10 @@ fn a_quoted_text_may_span_lines() {
             "session \"One\nlet b = session \"two\nthree\"\n",
             &["1 session", "2-3 session let b"],
         ),
-        ("session \"One\nlet b = x\n", &["1 session", "2 assign let b"]),
+        (
+            "session \"One\nlet b = x\n",
+            &["1 session", "2 assign let b"],
+        ),
     ] {
         check(source, expected);
     }

@@ -8,7 +8,7 @@ use super::program::{may_run, statements};
 use super::trace::count;
 use crate::model::shell;
 use crate::model::time::Stamp;
-use crate::model::{BindingKind, Run, RunStatus};
+use crate::model::{Binding, BindingKind, Run, RunStatus, ValueAt};
 use crate::pages::check::issues;
 use crate::pages::resume::{Position, ResumeFacts, ResumePlan, StatementAhead};
 use crate::pages::session::Opened;
@@ -127,7 +127,12 @@ pub(super) fn missing_outputs(opened: &Opened) -> Option<String> {
     let completed = opened.trace.verdict.status == RunStatus::Completed.word();
     let listing = opened.listing.as_ref().filter(|_| completed)?;
     let missing = issues::missing_outputs(&opened.run, listing);
-    let missing: Vec<&str> = missing.map(|(_, name)| name).collect();
+    // An index may name an output whose file is gone.
+    let bindings = opened.run.bindings.iter();
+    let gone = bindings.filter(|b| is_output(b) && b.value == ValueAt::Missing);
+    let names = missing.map(|(_, name)| name);
+    let missing: BTreeSet<&str> = names.chain(gone.map(|b| &*b.name)).collect();
+    let missing: Vec<&str> = missing.into_iter().collect();
     match missing.as_slice() {
         [] => None,
         [name] => Some(format!("the run's output {name} is missing")),
@@ -222,13 +227,16 @@ fn after_failure(facts: ResumeFacts<'_>, position: &Position, from: Option<u32>)
 /// Returns the outputs of a run at the root.
 fn outputs(run: &Run) -> impl Iterator<Item = BindingRef> {
     let bindings = run.bindings.iter().enumerate();
-    let outputs =
-        bindings.filter(|(_, b)| b.kind == BindingKind::Output && b.execution_id.is_none());
+    let outputs = bindings.filter(|(_, b)| is_output(b) && b.value != ValueAt::Missing);
     outputs.map(|(at, binding)| BindingRef {
         binding: at as u32,
         name: binding.name.to_string(),
         ..BindingRef::default()
     })
+}
+
+fn is_output(binding: &Binding) -> bool {
+    binding.kind == BindingKind::Output && binding.execution_id.is_none()
 }
 
 /// Returns the next action after a run completed: to read its results, or to look at errors in its records.
