@@ -29,6 +29,12 @@ pub(super) fn run(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
         there(&args.name, &head)?;
         say(&format!("{WAIT}note:{RESET} {}", escape(note, true)));
     }
+    if let Some(own) = value.other_name(&args.name) {
+        let (name, own) = (escape(&args.name, false), escape(own, false));
+        say(&format!(
+            "{WAIT}note:{RESET} there is no binding {name}; this is {own}, which the last round of a loop wrote"
+        ));
+    }
     let mut failed = None;
     if !out.terminal || args.raw {
         value.value_pieces(&mut |piece| {

@@ -96,6 +96,12 @@ impl FoundValue {
         &self.parts.run.id
     }
 
+    /// Returns the binding's own name, if it is another than the name that was looked up: `draft_round2` for `draft`.
+    pub fn other_name(&self, name: &str) -> Option<&Text> {
+        let inner = name.rsplit('.').next().unwrap_or(name);
+        Some(&self.binding.name).filter(|own| ***own != *name && ***own != *inner)
+    }
+
     /// Returns the reason if the value's file could not be read. The bytes of [`FoundValue::value`] are then not the
     /// value.
     pub fn lost(&self) -> Option<Unread> {
