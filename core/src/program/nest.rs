@@ -72,6 +72,15 @@ impl StatementKind {
 }
 
 impl Statement {
+    /// Returns the name of a gate; for a gate without a name, its condition: `all tests pass` in `gate **all tests
+    /// pass**:`.
+    pub(crate) fn gate_name(&self) -> &str {
+        let text = self.text.trim_end_matches(':');
+        let condition = text.split_once("**").map_or(text, |(_, rest)| rest);
+        let condition = condition.trim_end_matches('*').trim();
+        self.name.as_deref().unwrap_or(condition)
+    }
+
     /// Whether the lines below this statement are statements. The lines below a call, such as `do x(…)`, are not.
     pub(crate) fn has_body(&self) -> bool {
         self.kind.has_body() && !(self.kind == StatementKind::Do && self.target.is_some())

@@ -20,7 +20,7 @@ impl Lowering<'_, '_, '_> {
         let place = self.inside(at, line, scope);
         let statement = self.tie(at).map(|(_, statement)| statement);
         let gate: Text = match (&**name, statement) {
-            ("", Some(statement)) => statement.name.as_deref().unwrap_or(&statement.text).into(),
+            ("", Some(statement)) => statement.gate_name().into(),
             ("", None) => "gate".into(),
             (name, _) => name.into(),
         };

@@ -169,10 +169,10 @@ impl<'a> Lowering<'_, 'a, '_> {
     /// Adds the record of a statement that is marked, or that contains a marked statement.
     fn marked(&mut self, at: u32, own: &'a Statement, outer: StoryParent, branch: bool) -> StoryAt {
         let fact = self.facts.get(at).cloned().unwrap_or_default();
-        let gate = fact.gate.clone().or_else(|| {
-            (own.kind == StatementKind::Gate)
-                .then(|| own.name.as_deref().unwrap_or(&own.text).into())
-        });
+        let gate = fact
+            .gate
+            .clone()
+            .or_else(|| (own.kind == StatementKind::Gate).then(|| own.gate_name().into()));
         let kind = match &gate {
             Some(gate) => NodeKind::Gate { gate: gate.clone() },
             None => self.kind(own, branch),
