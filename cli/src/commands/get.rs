@@ -32,7 +32,7 @@ pub(super) fn run(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
     if let Some(own) = value.other_name(&args.name) {
         let (name, own) = (escape(&args.name, false), escape(own, false));
         say(&format!(
-            "{WAIT}note:{RESET} there is no binding {name}; this is {own}, which the last round of a loop wrote"
+            "{WAIT}note:{RESET} there is no binding {name}; this is {own}"
         ));
     }
     let mut failed = None;

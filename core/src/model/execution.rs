@@ -91,6 +91,8 @@ pub struct Meta {
     pub binding_scope: Option<i64>,
     /// For a loop in the in-place dialect: the id of the first execution in the loop's current round.
     pub round_from: Option<i64>,
+    /// What a receipt says besides its status: why the node ran, what it reads and changed, its tokens.
+    pub said: Option<Text>,
     /// Whether the row is of the in-place dialect, in which each round updates `current_iteration` in the same row.
     pub in_place: bool,
 }
@@ -152,6 +154,7 @@ impl Meta {
             binding: new.binding.clone().or(self.binding),
             binding_scope: new.binding_scope.or(self.binding_scope),
             round_from: new.round_from.or(self.round_from),
+            said: new.said.clone().or(self.said),
             in_place: new.in_place || self.in_place,
         }
     }

@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Agent, AuditEvent, Binding, CompactLog, Execution, ExecutionState, FileInfo, Gate, GateRecord,
-    RunStatus, StateFile, TableInfo, Text,
+    ReportedCost, RunStatus, StateFile, TableInfo, Text,
 };
 use crate::model::issue::Issue;
 use crate::model::run_id::RunId;
@@ -34,6 +34,10 @@ pub struct Run {
     pub events: Vec<ExecutionState>,
     /// Whether the run is a folder with a log of events, even an empty one. If so, only that log records what ran.
     pub keeps_events: bool,
+    /// The nodes of the run's graph that have no receipt (contract 2), in the order of the graph.
+    pub nodes_ahead: Vec<Text>,
+    /// The tokens of executions, as receipts report them, in order of the execution's id.
+    pub costs: Vec<ReportedCost>,
     /// All bindings, root and scoped, in the store's order.
     pub bindings: Vec<Binding>,
     /// The agents of the run's own store, then those of the project and of the user.
@@ -132,6 +136,15 @@ pub enum Form {
 }
 
 impl Form {
+    /// Returns whether receipts of nodes record what ran, and no statements of a program (contract 2).
+    pub fn has_nodes(&self) -> bool {
+        let form = match self {
+            Form::Folder { form } => form,
+            _ => return false,
+        };
+        matches!(form, FolderForm::Mounted | FolderForm::Reactor)
+    }
+
     /// Returns the form in words: `SQLite, append-only`, `folder, state.md`.
     pub fn words(&self) -> &'static str {
         match self {
@@ -142,14 +155,7 @@ impl Form {
                 Dialect::Undecided => "SQLite",
             },
             Form::Postgres => "PostgreSQL",
-            Form::Folder { form } => match form {
-                FolderForm::StateMd => "folder, state.md",
-                FolderForm::CompactLog => "folder, compact log",
-                FolderForm::VmLog => "folder, vm.log.md",
-                FolderForm::Receipts => "folder, receipts",
-                FolderForm::Foreign => "folder, unknown state file",
-                FolderForm::Bare => "folder, no state file",
-            },
+            Form::Folder { form } => form.words(),
             Form::Agents => "agents",
             Form::Unknown => "unknown",
         }
@@ -182,10 +188,41 @@ pub enum FolderForm {
     VmLog,
     /// Form D: a file that begins with `# Run State — {id}`, with run.json and receipts.jsonl.
     Receipts,
+    /// A mounted run of contract 2: `compiled-intent.json`, `receipts/`, `world-model/`.
+    Mounted,
+    /// The state directory of a reactor: `receipts.json`, `world-models/`, `compile/`.
+    Reactor,
+    /// A `run.json` with a `component_ref`, as a branch of OpenProse wrote in April 2026.
+    Record,
+    /// The download of a hosted run: `.prose-run-manifest.json`.
+    Hosted,
     /// Any other state file, such as an encrypted envelope or unrelated text.
     Foreign,
     /// The folder has no state file.
     Bare,
+}
+
+impl FolderForm {
+    /// Returns the form in words: `folder, state.md`.
+    pub fn words(self) -> &'static str {
+        match self {
+            FolderForm::StateMd => "folder, state.md",
+            FolderForm::CompactLog => "folder, compact log",
+            FolderForm::VmLog => "folder, vm.log.md",
+            FolderForm::Receipts => "folder, receipts",
+            FolderForm::Mounted => "folder, contract 2",
+            FolderForm::Reactor => "folder, reactor",
+            FolderForm::Record => "folder, run record of April 2026",
+            FolderForm::Hosted => "folder, download of a hosted run",
+            FolderForm::Foreign => "folder, unknown state file",
+            FolderForm::Bare => "folder, no state file",
+        }
+    }
+
+    /// Returns the form of a run in such a folder.
+    pub fn form(self) -> Form {
+        Form::Folder { form: self }
+    }
 }
 
 /// The program of a run.

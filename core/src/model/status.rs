@@ -23,6 +23,8 @@ words! {
         Failed = "failed",
         /// The statement was not executed.
         Skipped = "skipped",
+        /// Nothing that the node reads had changed, so nothing ran, and its values stand (contract 2).
+        Unchanged = "unchanged",
         /// The branches of a parallel block joined.
         Joined = "joined",
         /// A loop was left.
@@ -49,7 +51,12 @@ impl Status {
     pub fn is_terminal(&self) -> bool {
         matches!(
             self,
-            Status::Completed | Status::Failed | Status::Skipped | Status::Joined | Status::Exited
+            Status::Completed
+                | Status::Failed
+                | Status::Skipped
+                | Status::Unchanged
+                | Status::Joined
+                | Status::Exited
         )
     }
 }

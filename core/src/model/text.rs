@@ -140,6 +140,15 @@ pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// Returns the bytes that hexadecimal digits encode; `None` if the text is anything else.
+pub fn unhex(text: &str) -> Option<Vec<u8>> {
+    let pairs = text.as_bytes().chunks(2);
+    pairs
+        .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok())
+        .collect::<Option<_>>()
+        .filter(|_| text.len().is_multiple_of(2))
+}
+
 /// Returns whether a path is plain: `/` between its parts; no part empty, `.` or `..`; no root, drive or NUL. Only
 /// plain paths are read (errata R4, R5).
 pub fn is_plain_path(path: &str) -> bool {

@@ -111,6 +111,7 @@ const WORDS: &[StatusWords] = &[
         Some(RunStatus::Failed),
     ),
     (&["skipped", "skip", DEFERRED], Some(Status::Skipped), None),
+    (&["unchanged"], Some(Status::Unchanged), None),
     (&["joined"], Some(Status::Joined), None),
     (&["exited"], Some(Status::Exited), None),
     (

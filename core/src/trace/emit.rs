@@ -216,6 +216,7 @@ pub(crate) fn word(status: &Status) -> NodeStatus {
         Status::Completed | Status::Joined | Status::Exited => NodeStatus::Completed,
         Status::Failed => NodeStatus::Failed,
         Status::Skipped => NodeStatus::Skipped,
+        Status::Unchanged => NodeStatus::Unchanged,
         Status::Other(word) => NodeStatus::Other(word.clone()),
     }
 }

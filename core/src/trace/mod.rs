@@ -479,6 +479,10 @@ impl Node {
     /// Returns the note of the node's line in a compact log or a state file (a condition, a reason, a remark), unless
     /// the note is an error.
     pub fn remark<'a>(&self, run: &'a Run) -> Option<&'a Text> {
+        if let Some(row) = self.last_row {
+            let row = run.executions.get(row as usize)?;
+            return row.meta.as_deref()?.said.as_ref();
+        }
         if let Some(file) = &run.state_file {
             let line = file.trace.get(self.state_line? as usize)?;
             return line.annotation.as_ref()?.note.as_ref();
@@ -608,6 +612,8 @@ pub enum NodeStatus {
     Abandoned,
     /// The round was running when its loop was left, and nothing failed in it (derived). Shown as `cut off`.
     CutOff,
+    /// Nothing that the node reads had changed, so nothing ran, and its values stand.
+    Unchanged,
     /// The node started, but its end is not recorded, and the run may be over (derived).
     Unknown,
     /// A status word unknown to OpenProse, as written.
@@ -616,7 +622,7 @@ pub enum NodeStatus {
 
 impl NodeStatus {
     /// The statuses that have a word of their own.
-    pub const KNOWN: [NodeStatus; 15] = [
+    pub const KNOWN: [NodeStatus; 16] = [
         NodeStatus::Pending,
         NodeStatus::Executing,
         NodeStatus::Started,
@@ -631,6 +637,7 @@ impl NodeStatus {
         NodeStatus::Timeout,
         NodeStatus::Abandoned,
         NodeStatus::CutOff,
+        NodeStatus::Unchanged,
         NodeStatus::Unknown,
     ];
 
@@ -651,6 +658,7 @@ impl NodeStatus {
             NodeStatus::Timeout => "timeout",
             NodeStatus::Abandoned => "abandoned",
             NodeStatus::CutOff => "cut off",
+            NodeStatus::Unchanged => "unchanged",
             NodeStatus::Unknown => "unknown",
             NodeStatus::Other(word) => word,
         }

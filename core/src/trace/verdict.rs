@@ -117,7 +117,7 @@ pub(super) fn verdict(
         }
         // Open nodes of a log without an end may be over; only rows and the markers of a state file prove that the
         // run is running.
-        None if nodes.is_empty() || open == 0 || run.log.is_some() => {
+        None if nodes.is_empty() || open == 0 || run.log.is_some() || run.form.has_nodes() => {
             let word = |node: &Node| match &node.status {
                 NodeStatus::Other(word) if !word.is_empty() => Some(format!(
                     "`{}` ended as {word}, a status that OpenProse does not define",

@@ -230,7 +230,7 @@ pub(super) fn add_positions(facts: ResumeFacts<'_>, plan: &mut ResumePlan) {
         ));
     }
     // A trace that stands in for the program may lack statements.
-    plan.cut = walk.cut || facts.run.program.source.is_none();
+    plan.cut = walk.cut || facts.run.program.source.is_none() || facts.run.form.has_nodes();
     plan.ahead = walk.ahead;
     plan.notes.extend(walk.notes);
     plan.notes.dedup();

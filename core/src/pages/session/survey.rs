@@ -43,7 +43,12 @@ pub enum FoundKind {
 }
 
 /// Files that only a run folder has, in one of its forms (OpenProse's filesystem.md; docs/reference/formats.md).
-const STATE_MARKS: &[&str] = &["state.db", "vm.log.md"];
+const STATE_MARKS: &[&str] = &[
+    "state.db",
+    "vm.log.md",
+    "compiled-intent.json",
+    ".prose-run-manifest.json",
+];
 /// Possible names of a run's own copy of its program.
 const PROGRAM_MARKS: &[&str] = &["program.prose", "current.prose", "root.prose.md"];
 /// Folders inside of a run folder, by which the run folder is recognized.
@@ -55,9 +60,13 @@ const INNER: &[&str] = &[
     "imports",
     "attachments",
     "gates",
+    "handoffs",
+    "receipts",
     "services",
     "sources",
     "workspace",
+    "world-model",
+    "world-models",
     "x_history",
 ];
 
@@ -215,8 +224,11 @@ fn is_run(source: &dyn Source, dirs: &BTreeMap<&str, BTreeSet<&str>>, dir: &str)
     let expected = among_runs || has_parts || dir.is_empty();
     let program = PROGRAM_MARKS.iter().any(has);
     let state = state.is_some_and(|name| expected || program || is_state_file(&head(name)));
+    let reactor = has(&"receipts.json") && (part(&"compile") || part(&"world-models"));
     STATE_MARKS.iter().any(has)
         || state
+        || reactor
+        || (expected && (part(&"receipts") || part(&"world-model")))
         || says("run.json", &["\"run_id\""])
         || says("receipts.jsonl", &["\"content_hash\"", "\"receipt"])
         || (program && expected)

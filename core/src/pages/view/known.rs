@@ -88,7 +88,7 @@ sets! {
 }
 
 fn statements() -> Vec<&'static str> {
-    static KNOWN: [NodeStatus; 15] = NodeStatus::KNOWN;
+    static KNOWN: [NodeStatus; 16] = NodeStatus::KNOWN;
     let mut words: Vec<&str> = KNOWN.iter().map(NodeStatus::word).collect();
     words.extend(DERIVED);
     // The status of an attempt is the word in its row, so every word that a row can record is possible, too.
@@ -137,6 +137,10 @@ fn forms() -> Vec<&'static str> {
         FolderForm::CompactLog,
         FolderForm::VmLog,
         FolderForm::Receipts,
+        FolderForm::Mounted,
+        FolderForm::Reactor,
+        FolderForm::Record,
+        FolderForm::Hosted,
         FolderForm::Foreign,
         FolderForm::Bare,
     ];

@@ -102,7 +102,7 @@ pub fn read(log: &str) -> (Receipts, Vec<Issue>) {
         if named != receipts.head {
             let which = receipt_in_words(get("statement_id").as_deref());
             let before = receipts.head.as_deref();
-            broken.add(link(number, &which, named.as_deref(), before));
+            broken.add(broken_chain(number, &which, named.as_deref(), before));
         }
         let hash = get("content_hash");
         if hash
@@ -110,7 +110,7 @@ pub fn read(log: &str) -> (Receipts, Vec<Issue>) {
             .is_some_and(|hash| is_sha256(hash) && !has_hash(line, hash))
         {
             let which = receipt_in_words(get("statement_id").as_deref());
-            altered.add(changed(number, &which));
+            altered.add(self::altered(number, &which));
         }
         receipts.count += 1;
         receipts.status = run_status(&object).or(receipts.status.take());
@@ -316,13 +316,13 @@ fn receipt_in_words(statement: Option<&str>) -> String {
 
 /// Whether a recorded hash is a SHA-256: 64 hexadecimal digits, optionally after `sha256:`. Hashes of other algorithms
 /// are not verified.
-fn is_sha256(hash: &str) -> bool {
+pub(crate) fn is_sha256(hash: &str) -> bool {
     let hash = hash.strip_prefix("sha256:").unwrap_or(hash);
     hash.len() == 64 && hash.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
 /// Whether a receipt has this hash. Both spellings of non-ASCII characters are accepted: verbatim, and as `\u00e9`.
-fn has_hash(line: &str, hash: &str) -> bool {
+pub(crate) fn has_hash(line: &str, hash: &str) -> bool {
     let hash = hash.strip_prefix("sha256:").unwrap_or(hash);
     [true, false].iter().any(|ascii| {
         let mut canonical = String::with_capacity(line.len());
@@ -383,14 +383,19 @@ fn quote(text: &str, ascii: bool, out: &mut String) {
 
 const ALTERED: &str = "Compare the receipt with a copy of the run: it was changed after its hash was recorded. The changed receipt is shown.";
 
-fn changed(number: i64, which: &str) -> Issue {
+pub(crate) fn altered(number: i64, which: &str) -> Issue {
     let message = format!("{which} was altered: its content does not match its recorded hash");
     Issue::error("receipt-altered", message)
         .hint(ALTERED)
         .at_line(u32::try_from(number).unwrap_or(u32::MAX))
 }
 
-fn link(number: i64, which: &str, named: Option<&str>, before: Option<&str>) -> Issue {
+pub(crate) fn broken_chain(
+    number: i64,
+    which: &str,
+    named: Option<&str>,
+    before: Option<&str>,
+) -> Issue {
     let before = match before {
         Some(hash) => format!("the previous receipt is {}", self::named(Some(hash))),
         None => "the first receipt has none before it".to_owned(),

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::model::issue::Issue;
-use crate::model::{Binding, Run};
+use crate::model::{Binding, Form, Run};
 use crate::trace::{Trace, named_round, round_of};
 
 use parents::{instance, nearest, way};
@@ -231,10 +231,32 @@ fn named(run: &Run, name: &str) -> Vec<(usize, Option<i64>)> {
     };
     let mut rounds: Vec<_> = all().filter_map(of_round).collect();
     rounds.sort_unstable();
+    if rounds.is_empty() {
+        return of_node(run, name);
+    }
     rounds
         .into_iter()
         .map(|(_, at, frame)| (at, frame))
         .collect()
+}
+
+/// Returns the only binding of a node or service whose last part is the name: `researcher/findings` for `findings`. If
+/// several nodes have such a binding, none is meant. Only folders name values after nodes.
+fn of_node(run: &Run, name: &str) -> Vec<(usize, Option<i64>)> {
+    if !matches!(run.form, Form::Folder { .. }) {
+        return Vec::new();
+    }
+    let is_named = |b: &Binding| {
+        b.name
+            .rsplit_once('/')
+            .is_some_and(|(_, last)| last == name)
+    };
+    let own = run.bindings.iter().enumerate();
+    let mut own = own.filter(|(_, binding)| is_named(binding));
+    match (own.next(), own.next()) {
+        (Some((at, only)), None) => vec![(at, only.execution_id)],
+        _ => Vec::new(),
+    }
 }
 
 /// Returns a note if a dotted name such as `research.findings` may mean the binding `findings` of the import `research`

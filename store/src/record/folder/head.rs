@@ -11,6 +11,15 @@ use crate::record::fault;
 /// 100,000 bindings takes 10 MB.
 const MOST: u64 = 64 << 20;
 
+/// Files and folders of forms that are read but not recorded in, each with the form's name.
+const OTHERS: [(&str, &str); 5] = [
+    ("compiled-intent.json", "a run of contract 2"),
+    ("world-model", "a run of contract 2"),
+    ("receipts", "a run of contract 2"),
+    ("receipts.json", "a reactor's directory"),
+    (".prose-run-manifest.json", "a download of a hosted run"),
+];
+
 /// The state file of a folder that is being recorded.
 #[derive(Debug, Default)]
 pub(super) struct StateHead {
@@ -38,6 +47,14 @@ impl StateHead {
                 "move text that is not the run's state out of that file, and repeat the command",
             ));
         }
+        for (name, form) in OTHERS {
+            if root.look(name).map_err(wrong)?.is_some() {
+                return Ok(StateHead {
+                    foreign: Some(form),
+                    ..StateHead::default()
+                });
+            }
+        }
         let Some(bytes) = root.read("state.md").map_err(wrong)? else {
             let log = root.look("vm.log.md").map_err(wrong)?;
             let log = log.is_some_and(|meta| meta.is_file());
@@ -53,7 +70,7 @@ impl StateHead {
             FolderForm::CompactLog => head.foreign = Some("a compact log"),
             FolderForm::VmLog => head.foreign = Some("a VM log"),
             FolderForm::Receipts => head.foreign = Some("a run state with receipts"),
-            FolderForm::Foreign | FolderForm::Bare => head.damaged = true,
+            _ => head.damaged = true,
         }
         Ok(head)
     }

@@ -1,20 +1,20 @@
 //! Computes the remaining work and the next action, the two lines below the overview's headline. Both are derived from
 //! the plan that `resume` shows, so that the two pages agree.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::overview::LINKS;
 use super::program::{may_run, statements};
 use super::trace::count;
 use crate::model::shell;
 use crate::model::time::Stamp;
-use crate::model::{Binding, BindingKind, Run, RunStatus, ValueAt};
+use crate::model::{Binding, BindingKind, FolderForm, Run, RunStatus, Status, ValueAt};
 use crate::pages::check::issues;
 use crate::pages::resume::{Position, ResumeFacts, ResumePlan, StatementAhead};
 use crate::pages::session::Opened;
 use crate::pages::view::{BindingRef, How, Overview, RunPart, Stop};
 use crate::program::{Listing, StatementKind};
-use crate::trace::NodeKind;
+use crate::trace::{NodeKind, Trace};
 
 /// Milliseconds after a sign of life for which a run counts as under way: a session of a model seldom takes longer.
 const ACTIVE: i64 = 10 * 60 * 1000;
@@ -82,7 +82,62 @@ pub(super) fn add(
     view.next_command = command.filter(|command| !command.is_empty());
 }
 
+/// Returns which nodes of a run of contract 2 did not come to an end.
+fn nodes_left(facts: ResumeFacts<'_>) -> String {
+    let ahead: Vec<&str> = facts.run.nodes_ahead.iter().map(|node| &**node).collect();
+    let parts = [
+        (failed_nodes(facts.trace), "failed"),
+        (ahead, "without a receipt"),
+    ];
+    let parts = parts.iter().filter(|(nodes, _)| !nodes.is_empty());
+    let words: Vec<String> = parts
+        .map(|(nodes, what)| {
+            let many = count(nodes.len() as u32, "node", "nodes");
+            let named: Vec<&str> = nodes.iter().take(LINKS).copied().collect();
+            format!("{many} {what}: {}", named.join(", "))
+        })
+        .collect();
+    match words.as_slice() {
+        [] if facts.run.form == FolderForm::Reactor.form() => {
+            "nothing: a reactor goes on with the next event".to_owned()
+        }
+        [] => "not known: no record shows the run's end".to_owned(),
+        words => words.join("; "),
+    }
+}
+
+/// Returns the state of a reactor, which has no end, in one line.
+pub(super) fn state_of_reactor(run: &Run, trace: &Trace) -> String {
+    let rows = run.executions.iter();
+    let receipts = rows.filter(|row| row.status != Status::Retry).count();
+    let receipts = count(receipts as u32, "receipt", "receipts");
+    match failed_nodes(trace).as_slice() {
+        [] if run.nodes_ahead.is_empty() => {
+            format!("Reactor: {receipts}, and no node's last receipt is a failure")
+        }
+        [] => format!("Reactor: {receipts}, and nodes without any"),
+        [node] => format!("Reactor: {receipts}; the last one of {node} is a failure"),
+        nodes => format!(
+            "Reactor: {receipts}; the last ones of {} nodes are failures",
+            nodes.len()
+        ),
+    }
+}
+
+/// Returns the nodes whose last receipt is a failure.
+fn failed_nodes(trace: &Trace) -> Vec<&str> {
+    let mut last: BTreeMap<&str, bool> = BTreeMap::new();
+    for node in &trace.nodes {
+        last.insert(&node.text, node.has_failed());
+    }
+    let failed = last.into_iter().filter(|(_, failed)| *failed);
+    failed.map(|(node, _)| node).collect()
+}
+
 fn left(facts: ResumeFacts<'_>, plan: &ResumePlan, position: &Position) -> String {
+    if facts.run.form.has_nodes() {
+        return nodes_left(facts);
+    }
     let Some(listing) = facts.listing else {
         return format!("not known: {}", facts.run.program.missing());
     };

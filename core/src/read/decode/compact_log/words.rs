@@ -51,6 +51,7 @@ pub(crate) fn mark(c: char) -> Option<Status> {
         '✓' | '✅' => Status::Completed,
         '✗' | '❌' => Status::Failed,
         '⊘' => Status::Skipped,
+        '∅' => Status::Unchanged,
         '⏳' | '⇒' => Status::Waiting,
         '⟳' => Status::Executing,
         _ => return None,

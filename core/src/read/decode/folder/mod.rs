@@ -24,9 +24,11 @@ mod compare;
 mod files;
 mod gates;
 mod history;
+mod hosted;
 mod imports;
 mod journal;
 mod marks;
+mod mounted;
 mod program;
 mod rows;
 mod state;
@@ -60,7 +62,9 @@ pub fn decode(source: &dyn Source, root: &str) -> Run {
     let mut tree = RunTree::new(source, root);
     let mut run = Run::default();
     let form = state::read(&mut tree, &mut run);
-    run.form = state::form_of(form);
+    let hosted = hosted::read(&mut tree, &mut run).then_some(FolderForm::Hosted);
+    let ledger = mounted::form(&tree);
+    run.form = state::form_of(hosted.or(ledger).unwrap_or(form));
     run.root = tree.root.as_str().into();
     if run.id.is_empty() {
         run.id = tree
@@ -77,6 +81,9 @@ pub fn decode(source: &dyn Source, root: &str) -> Run {
     if form != FolderForm::Receipts {
         marks::read(&mut run);
     }
+    if let Some(form) = ledger {
+        mounted::read(&mut tree, &mut run, form);
+    }
     bindings::read(&mut tree, &mut run);
     // The state file of form D has no index to compare with the files.
     if form != FolderForm::Receipts {
@@ -89,7 +96,7 @@ pub fn decode(source: &dyn Source, root: &str) -> Run {
     gates::read(&mut tree, &mut run);
     run.files = files::list(&tree);
     run.touched = tree.touched();
-    if form == FolderForm::Bare && !run.files.is_empty() {
+    if form == FolderForm::Bare && hosted.or(ledger).is_none() && !run.files.is_empty() {
         tree.issue(
             Issue::warning("no-state-file", "the folder has no state file").hint(
                 "Only the bindings show what ran. Check whether the whole run folder was copied.",

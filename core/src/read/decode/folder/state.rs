@@ -51,6 +51,12 @@ pub(super) fn read(tree: &mut RunTree<'_>, run: &mut Run) -> FolderForm {
         .and_then(|file| tree.text(file, RECORD_MOST))
         .and_then(|text| record(tree, run, &text));
     let receipts = receipts_of(tree, run, record.as_ref());
+    if record
+        .as_ref()
+        .is_some_and(|record| record.is_of_a_component)
+    {
+        return FolderForm::Record;
+    }
     if matches!(form, FolderForm::Bare | FolderForm::Foreign) && (record.is_some() || receipts) {
         form = FolderForm::Receipts;
     }
@@ -110,7 +116,13 @@ pub(super) fn from_text(run: &mut Run, name: &str, text: &str) -> (FolderForm, V
             issues.push(foreign("is empty").hint("Only the bindings show what ran."));
         }
         // Of a log, or of a text in a free form, only the head and the headings with a status are read.
-        FolderForm::VmLog | FolderForm::Foreign | FolderForm::Bare => {
+        FolderForm::VmLog
+        | FolderForm::Foreign
+        | FolderForm::Bare
+        | FolderForm::Mounted
+        | FolderForm::Reactor
+        | FolderForm::Record
+        | FolderForm::Hosted => {
             issues = log(run, name, text);
             let has_events = run.log.as_ref().is_some_and(CompactLog::has_events);
             if !has_events {
@@ -207,6 +219,8 @@ fn run_state(run: &mut Run, text: &str) {
 
 /// The number of receipts and the hash of the last receipt, as recorded in `run.json`.
 struct Anchor {
+    /// Whether the record is of the form of April 2026.
+    is_of_a_component: bool,
     count: Option<i64>,
     head: Option<String>,
 }
@@ -251,6 +265,7 @@ fn record(tree: &mut RunTree<'_>, run: &mut Run, text: &str) -> Option<Anchor> {
     }
     take_head(run, head);
     Some(Anchor {
+        is_of_a_component: record.contains_key("component_ref"),
         count: record.get("receipt_count").and_then(Value::as_i64),
         head: text("ledger_head").map(str::to_owned),
     })

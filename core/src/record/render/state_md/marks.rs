@@ -295,6 +295,7 @@ pub(super) fn status(status: &NodeStatus) -> Status {
         NodeStatus::Completed => Status::Completed,
         NodeStatus::Failed => Status::Failed,
         NodeStatus::Skipped => Status::Skipped,
+        NodeStatus::Unchanged => Status::Unchanged,
         NodeStatus::Approved => Status::Other("approved".into()),
         NodeStatus::Rejected => Status::Other("rejected".into()),
         NodeStatus::Timeout => Status::Other("timed out".into()),

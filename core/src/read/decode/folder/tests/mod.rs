@@ -5,6 +5,7 @@ mod caps;
 mod dialects;
 mod forms;
 mod index;
+mod mounted;
 
 use super::*;
 use crate::model::{BindingKind, FolderForm, Form, RunStatus, ValueAt};

@@ -1,0 +1,222 @@
+//! Reads the forms of OpenProse since June 2026, whose truth is a ledger of receipts: a mounted run (contract 2) and the
+//! state directory of a reactor (docs/reference/formats.md).
+//!
+//! ```text
+//! receipts/{node}.jsonl | receipts.json ──► one row of `execution` for each receipt, in order of cause or of the list
+//! world-model/ | world-models/           ──► one binding for each published file
+//! compiled-intent.json | compile/        ──► which node reads which
+//! vm.log.md                              ──► remarks; its end counts only if no receipt contradicts it
+//! ```
+
+mod graph;
+mod receipt;
+mod values;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::tree::RunTree;
+use crate::model::issue::Issue;
+use crate::model::text::{count, counted};
+use crate::model::{
+    Execution, FolderForm, LogEvent, Meta, RecordedStatus, ReportedCost, Run, RunStatus, Status,
+    Text,
+};
+use graph::Graph;
+use receipt::Receipt;
+
+/// The topology of a mounted run.
+pub(super) const INTENT: &str = "compiled-intent.json";
+/// The receipts of a reactor.
+pub(super) const REACTOR: &str = "receipts.json";
+/// Maximum bytes read of one JSON file.
+const MOST: usize = 32 << 20;
+/// Maximum number of names that one fact lists.
+const NAMED: usize = 20;
+
+/// Returns the form of a folder with receipts; `None` for a folder of another form.
+pub(super) fn form(tree: &RunTree<'_>) -> Option<FolderForm> {
+    let has = |dir: &str| !tree.under(dir).is_empty();
+    if tree.get(REACTOR).is_some()
+        && (has("compile/") || has("world-models/") || tree.get("registry.json").is_some())
+    {
+        return Some(FolderForm::Reactor);
+    }
+    let mounted = tree.get(INTENT).is_some() || has("world-model/") || has("receipts/");
+    mounted.then_some(FolderForm::Mounted)
+}
+
+/// Reads the receipts, the published values and the graph into the run.
+pub(super) fn read(tree: &mut RunTree<'_>, run: &mut Run, form: FolderForm) {
+    let graph = graph::read(tree, form);
+    let receipts = receipt::of_folder(tree, form);
+    let last: BTreeMap<&str, &Receipt> = receipts.iter().map(|of| (&*of.node, of)).collect();
+    values::read(tree, run, form, &last);
+    if form == FolderForm::Mounted {
+        let verdict = verdict(run, &graph, &last);
+        contradictions(tree, run, &last);
+        log_as_remarks(run, &last);
+        if let Some(status) = verdict {
+            let (file, at) = ("receipts".into(), None);
+            run.recorded.push(RecordedStatus { file, status, at });
+        }
+    }
+    let ahead = graph.nodes().filter(|node| !last.contains_key(node));
+    run.nodes_ahead = ahead.map(Text::from).collect();
+    rows(tree, run, &graph, &receipts);
+}
+
+/// Returns the status that the receipts prove: failed if a node's last receipt is a failure, completed if the
+/// last receipts of all nodes went well and the log records the end. `None` if neither is proved.
+fn verdict(run: &mut Run, graph: &Graph, last: &BTreeMap<&str, &Receipt>) -> Option<RunStatus> {
+    let told = run.status.take();
+    if last
+        .values()
+        .any(|receipt| receipt.status == Status::Failed)
+    {
+        return Some(RunStatus::Failed);
+    }
+    let went_well =
+        |receipt: &&Receipt| matches!(receipt.status, Status::Completed | Status::Unchanged);
+    let all = !last.is_empty()
+        && last.values().all(|receipt| went_well(&receipt))
+        && graph.nodes().all(|node| last.contains_key(node));
+    told.filter(|status| *status != RunStatus::Completed || all)
+}
+
+/// Reports where the log says another thing than the receipts.
+fn contradictions(tree: &mut RunTree<'_>, run: &Run, last: &BTreeMap<&str, &Receipt>) {
+    let Some(log) = &run.log else { return };
+    let mut told: BTreeMap<&str, (&Status, u32)> = BTreeMap::new();
+    for line in &log.lines {
+        if let LogEvent::Statement {
+            text,
+            status: Some(status),
+        } = &line.event
+        {
+            told.insert(text, (status, line.line));
+        }
+    }
+    for (node, receipt) in last {
+        let Some((status, line)) = told
+            .get(node)
+            .filter(|(status, _)| **status != receipt.status)
+        else {
+            continue;
+        };
+        let message = format!(
+            "the log says that {node} is {}, but its last receipt says {}",
+            status.word(),
+            receipt.status.word()
+        );
+        tree.issue(
+            Issue::warning("log-against-receipt", message)
+                .at_file(log.file.to_string())
+                .at_line(*line)
+                .hint(
+                    "The receipt counts: it is what was committed, and the log only tells of it.",
+                ),
+        );
+    }
+}
+
+/// Turns the log of a run with receipts into remarks: the lines that the receipts do not repeat.
+fn log_as_remarks(run: &mut Run, last: &BTreeMap<&str, &Receipt>) {
+    if last.is_empty() {
+        return;
+    }
+    let Some(log) = run.log.take() else { return };
+    let repeats = |event: &LogEvent| match event {
+        LogEvent::Statement {
+            text,
+            status: Some(status),
+        } => last
+            .get(&**text)
+            .is_some_and(|receipt| receipt.status == *status),
+        _ => false,
+    };
+    let lines = log.lines.into_iter().filter(|line| !repeats(&line.event));
+    run.remarks.extend(lines.map(|line| line.raw));
+}
+
+/// Adds one row for each receipt. A receipt after a failure of its node is another attempt.
+fn rows(tree: &mut RunTree<'_>, run: &mut Run, graph: &Graph, receipts: &[Receipt]) {
+    const BYTES_A_ROW: usize = 400;
+    let most = tree.room("receipts", BYTES_A_ROW, receipts.len());
+    let mut failed: BTreeSet<&str> = BTreeSet::new();
+    for receipt in receipts.iter().take(most) {
+        let mut add = |status: Status, error: Option<Text>, meta: Option<Arc<Meta>>| {
+            let id = run.executions.len() as i64 + 1;
+            run.executions.push(Execution {
+                text: graph.label(&receipt.node),
+                error,
+                meta,
+                ..Execution::new(id, status)
+            });
+            id
+        };
+        if failed.remove(&*receipt.node) {
+            add(Status::Retry, None, None);
+        }
+        let is_failure = receipt.status == Status::Failed;
+        let error = receipt.reason.clone().filter(|_| is_failure);
+        let said = said(graph, receipt);
+        let meta = Meta {
+            said: Some(said.into()),
+            ..Meta::default()
+        };
+        let id = add(receipt.status.clone(), error, Some(meta.into()));
+        if is_failure {
+            failed.insert(&receipt.node);
+        }
+        run.costs
+            .extend(receipt.cost.as_ref().map(|cost| ReportedCost {
+                execution: id,
+                ..cost.clone()
+            }));
+    }
+}
+
+/// Describes in one line why a node ran, what it cost, what changed, and what it reads.
+fn said(graph: &Graph, receipt: &Receipt) -> String {
+    let mut words = Vec::new();
+    words.extend(receipt.wake.as_ref().map(|wake| format!("woken by {wake}")));
+    if let Some(cost) = &receipt.cost {
+        let tokens = counted(cost.fresh, "token", "tokens");
+        words.push(match cost.reused {
+            0 => format!("{tokens} ({})", cost.model),
+            reused => format!("{tokens}, {} reused ({})", count(reused), cost.model),
+        });
+    }
+    let moved: Vec<&str> = receipt.moved.iter().map(|facet| &**facet).collect();
+    match moved.as_slice() {
+        [] => {}
+        ["@atomic"] => words.push("changed its truth".to_owned()),
+        facets => {
+            let facets: Vec<&str> = facets
+                .iter()
+                .copied()
+                .filter(|of| *of != "@atomic")
+                .collect();
+            words.push(format!("changed {}", listed(&facets)));
+        }
+    }
+    let reads: Vec<&str> = graph.reads(&receipt.node).collect();
+    if !reads.is_empty() {
+        words.push(format!("reads {}", listed(&reads)));
+    }
+    words.join("; ")
+}
+
+fn listed(names: &[&str]) -> String {
+    let mut text = names
+        .iter()
+        .take(NAMED)
+        .copied()
+        .collect::<Vec<_>>()
+        .join(", ");
+    if let Some(more @ 1..) = names.len().checked_sub(NAMED) {
+        text.push_str(&format!(" and {more} more"));
+    }
+    text
+}
