@@ -297,6 +297,20 @@ export type ColumnInfo = {
   known: boolean;
 };
 
+/** The tokens of a run. Money is never computed, because no record has prices. */
+export type CostView = {
+  /** Where the numbers are from: `reported`, as receipts claim them. */
+  source: string;
+  /** The sum over all executions with numbers. */
+  total: TokenCount;
+  /** How many executions have no numbers, because no model ran or none were recorded. */
+  unknown: number;
+  /** The tokens of each node, the most expensive first. */
+  by_node: Array<TokenCount>;
+  /** The tokens of each model, the most expensive first. */
+  by_model: Array<TokenCount>;
+};
+
 /** The number of issues of each severity. */
 export type Counts = {
   /** How many errors there are. */
@@ -732,6 +746,8 @@ export type Overview = {
   statements_in_program: number | null;
   /** How many statements have each status, including statements that did not start. */
   by_status: Array<StatusCount>;
+  /** What the run cost; `null` if no record has tokens. */
+  cost: CostView | null;
   /** How many nodes were retried. */
   retried: number;
   /** How many nodes failed and were recovered. */
@@ -926,7 +942,7 @@ export type RuleView = {
 };
 
 /** The form that a run was read as, in words. Other versions may have further forms. */
-export type RunForm = "SQLite, append-only" | "SQLite, in place" | "SQLite, both dialects" | "SQLite" | "PostgreSQL" | "folder, state.md" | "folder, compact log" | "folder, vm.log.md" | "folder, receipts" | "folder, unknown state file" | "folder, no state file" | "agents" | "unknown" | (string & {});
+export type RunForm = "SQLite, append-only" | "SQLite, in place" | "SQLite, both dialects" | "SQLite" | "PostgreSQL" | "folder, state.md" | "folder, compact log" | "folder, vm.log.md" | "folder, receipts" | "folder, contract 2" | "folder, reactor" | "folder, run record of April 2026" | "folder, download of a hosted run" | "folder, unknown state file" | "folder, no state file" | "agents" | "unknown" | (string & {});
 
 /** The runs of a source, the newest first. */
 export type RunList = {
@@ -1131,7 +1147,7 @@ export type StateMdView = {
 };
 
 /** The status of a statement. `recovered`, `was executing`, `was waiting`, `abandoned`, `cut off` and `unknown` are derived. A row may record a word that OpenProse does not define. */
-export type StatementStatus = "pending" | "executing" | "started" | "waiting" | "iteration" | "retry" | "completed" | "failed" | "skipped" | "approved" | "rejected" | "timeout" | "abandoned" | "cut off" | "unknown" | "recovered" | "was executing" | "was waiting" | "joined" | "exited" | (string & {});
+export type StatementStatus = "pending" | "executing" | "started" | "waiting" | "iteration" | "retry" | "completed" | "failed" | "skipped" | "approved" | "rejected" | "timeout" | "abandoned" | "cut off" | "unchanged" | "unknown" | "recovered" | "was executing" | "was waiting" | "joined" | "exited" | (string & {});
 
 /** The number of statements with one status. */
 export type StatusCount = {
@@ -1214,6 +1230,18 @@ export type TimeoutView = {
   text: string;
   /** The length in seconds. */
   seconds: number;
+};
+
+/** Tokens of a node, of a model, or of a whole run. */
+export type TokenCount = {
+  /** The node or the model; empty for the whole run. */
+  name: string;
+  /** How many executions have numbers. */
+  executions: number;
+  /** Tokens that were read anew or written. */
+  fresh: number;
+  /** Tokens that a cache provided. */
+  reused: number;
 };
 
 /** Some consecutive rows of the trace, counting only rows that are not hidden by a fold. */

@@ -37,6 +37,7 @@ mod check;
 mod clean;
 mod command;
 mod compare;
+mod cost;
 mod files;
 mod for_model;
 mod gates;
@@ -79,6 +80,7 @@ pub use compare::{
     ChangedLine, CompareCounts, CompareView, ComparedNode, ComparedPrograms, ComparedRow,
     ComparedRun, ComparedValue, Difference, NotCompared, ProgramRelation,
 };
+pub use cost::{CostView, TokenCount};
 pub use files::{
     FilesView, ImportView, ImportsView, IssueView, IssuesView, StateLine, StateMdView,
 };
@@ -157,6 +159,7 @@ pub fn icon(status: &str) -> &'static str {
         AGAINST | "contradicted" => "!",
         "active" => "○",
         "skipped" | "cancelled" => "⊘",
+        "unchanged" => "=",
         "cut off" | "abandoned" => "◌",
         _ => "·",
     }

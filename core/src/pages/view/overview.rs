@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{BindingRef, GateView, NodeRef, RunPart, Unread};
+use super::{BindingRef, CostView, GateView, NodeRef, RunPart, Unread};
 use crate::model::Form;
 use crate::model::time::Stamp;
 
@@ -77,6 +77,9 @@ pub struct Overview {
     pub statements_in_program: Option<u32>,
     /// How many statements have each status, including statements that did not start.
     pub by_status: Vec<StatusCount>,
+    /// What the run cost; `None` if no record has tokens.
+    #[serde(default)]
+    pub cost: Option<CostView>,
     /// How many nodes were retried.
     pub retried: u32,
     /// How many nodes failed and were recovered.

@@ -14,6 +14,7 @@ mod calm;
 mod check;
 mod chosen;
 mod compare;
+mod cost;
 mod files;
 mod for_model;
 pub(super) mod gates;

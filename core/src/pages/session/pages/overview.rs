@@ -9,9 +9,11 @@ use super::program::runnable_statements;
 use super::resume::{facts, trace_as_program};
 use super::trace::{count, error_of, execution, is_cause, node_ref, status_word};
 use super::work::sentence_start;
-use super::{next_action, story};
+use super::{cost, next_action, story};
 use crate::model::time::{Stamp, human_duration};
-use crate::model::{Binding, Execution, Form, Gate, GateStatus, Run, RunStatus, Status, ValueAt};
+use crate::model::{
+    Binding, Execution, FolderForm, Form, Gate, GateStatus, Run, RunStatus, Status, ValueAt,
+};
 use crate::pages::resume;
 use crate::pages::session::summary::{last_part, line_of};
 use crate::pages::session::{Opened, Session};
@@ -79,6 +81,7 @@ pub(super) fn overview_of(
         issues: session.issue_counts(),
         unread: session.unread(),
         facts: recorded_facts(run),
+        cost: cost::cost(run),
         other_runs: session.other_runs.clone(),
         statements_in_program: runnable_statements(session),
         times_recorded: run.executions.iter().any(is_timed),
@@ -121,6 +124,9 @@ pub(super) fn overview_of(
 
 /// Returns the headline. What the trace and the plan show counts more than the recorded status.
 fn headline(opened: &Opened, view: &Overview, plan: &resume::ResumePlan) -> String {
+    if view.form == FolderForm::Reactor.words() {
+        return next_action::state_of_reactor(&opened.run, &opened.trace);
+    }
     let is_running = view.status == RunStatus::Running.word();
     if opened.trace.unordered && is_running {
         // Only the state file's header records the run as running. The run's bindings may be newer than that header.
@@ -242,7 +248,10 @@ fn count_nodes(opened: &Opened, view: &mut Overview) {
             _ => true,
         };
         view.statements += u32::from(begun);
-        view.statements_done += u32::from(matches!(word, "completed" | "approved" | "recovered"));
+        view.statements_done += u32::from(matches!(
+            word,
+            "completed" | "approved" | "recovered" | "unchanged"
+        ));
         view.retried += u32::from(node.attempts > 1);
         view.recovered += u32::from(node.recovered);
     }

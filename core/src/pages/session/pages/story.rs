@@ -4,6 +4,7 @@ use super::index::short;
 use super::program::statements;
 use super::trace::count;
 use super::work::sentence;
+use crate::model::FolderForm;
 use crate::model::text::count as number;
 use crate::pages::view::{
     DERIVED, GateView, NodeRef, Overview, RunPart, StatusCount, WAS_EXECUTING,
@@ -110,12 +111,34 @@ pub(super) fn sentences(view: &Overview, remarks: u32) -> Vec<String> {
     [
         progress(view, remarks),
         trouble(view),
+        tokens(view),
         standing(view),
         silence,
     ]
     .into_iter()
     .flatten()
     .collect()
+}
+
+/// Returns a sentence about the tokens, which says that they are a claim.
+fn tokens(view: &Overview) -> Option<String> {
+    let total = &view.cost.as_ref()?.total;
+    let who = match total.executions {
+        1 => "one receipt reports".to_owned(),
+        n => format!("{} receipts report", number(n.into())),
+    };
+    Some(format!("{} were used, as {who}.", total.words()))
+}
+
+/// Counts what the run consists of: the statements of a program, or in contract 2 the wakes of nodes.
+fn units(view: &Overview, n: u32) -> String {
+    let ledger = [FolderForm::Mounted, FolderForm::Reactor];
+    let has_nodes = ledger.map(FolderForm::words).contains(&view.form.as_str());
+    if has_nodes {
+        count(n, "wake", "wakes")
+    } else {
+        statements(n)
+    }
 }
 
 fn progress(view: &Overview, remarks: u32) -> Option<String> {
@@ -138,12 +161,12 @@ fn progress(view: &Overview, remarks: u32) -> Option<String> {
     let odd = view.by_status.iter().filter(|of| !is_known(&of.status));
     let odd = match odd.map(|of| of.count).sum() {
         0 => String::new(),
-        n => format!("; {} ended with an unknown status", statements(n)),
+        n => format!("; {} ended with an unknown status", units(view, n)),
     };
     // For a failed run, the headline or the next sentence describes the failure.
     let failed = of("failed");
     if failed > 0 && view.status == "completed" {
-        let (done, all) = (number(done.into()), statements(view.statements));
+        let (done, all) = (number(done.into()), units(view, view.statements));
         let was = if failed == 1 { "was" } else { "were" };
         let failed = number(failed.into());
         return Some(format!(
@@ -154,10 +177,10 @@ fn progress(view: &Overview, remarks: u32) -> Option<String> {
         0 => format!("No statement finished{unread}{odd}."),
         // With unread statements or unknown statuses, "N of M" would be wrong.
         _ if done < view.statements && unread.is_empty() && odd.is_empty() => {
-            let (done, all) = (number(done.into()), statements(view.statements));
+            let (done, all) = (number(done.into()), units(view, view.statements));
             format!("{done} of {all} finished.")
         }
-        _ => format!("{} finished{unread}{odd}.", statements(done)),
+        _ => format!("{} finished{unread}{odd}.", units(view, done)),
     })
 }
 
