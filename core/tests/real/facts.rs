@@ -5,11 +5,15 @@ use std::rc::Rc;
 
 use prosescope_core::model::database::{Database, Limits};
 use prosescope_core::model::issue::Issue;
+use prosescope_core::model::schema::STATE_SQL;
 use prosescope_core::model::source::{FileEntry, Source, SourceError};
 use prosescope_core::model::time::Stamp;
 use prosescope_core::pages::session::{Options, Session, pages};
+use prosescope_core::pages::view::Stop;
 use prosescope_core::read::sqlite::MemorySource;
 use prosescope_core::trace::{NodeId, NodeKind};
+
+use crate::cases::Case;
 
 /// The folder of a case's files.
 pub(crate) const FOLDER: &str = ".prose/runs/20260104-101500-case01";
@@ -40,6 +44,14 @@ pub(crate) struct Facts {
     pub(crate) started: Option<String>,
     pub(crate) duration_seconds: Option<i64>,
     pub(crate) rules: BTreeSet<String>,
+    /// What is left, as `show` says it.
+    pub(crate) left: String,
+    /// The lines at which `resume` goes on.
+    pub(crate) places: Vec<u32>,
+    /// The lines of the program's statements.
+    pub(crate) program_lines: Vec<u32>,
+    /// The number of statements that remain to run; `None` if it is not known.
+    pub(crate) statements_left: Option<u32>,
 }
 
 /// A node of the run's trace.
@@ -51,13 +63,23 @@ pub(crate) struct Fact {
 }
 
 /// Opens the files of a run folder with the dates of a copy, and extracts its facts.
-pub(crate) fn facts(files: &BTreeMap<String, String>) -> Facts {
+///
+/// Returns `None` if the folder is refused.
+pub(crate) fn facts(case: &Case) -> Option<Facts> {
+    let mut files: BTreeMap<String, Vec<u8>> = case
+        .files
+        .iter()
+        .map(|(path, text)| (path.clone(), text.clone().into_bytes()))
+        .collect();
+    if !case.sql.is_empty() {
+        files.insert("state.db".to_owned(), database(&case.sql));
+    }
     let source: Rc<dyn Source> = Rc::new(Copied::new(files));
     let options = Options {
         now: Some(NOW),
         ..Options::default()
     };
-    let session = Session::open(source, FOLDER, &options).expect("a run folder");
+    let session = Session::open(source, FOLDER, &options).ok()?;
     let trace = session.trace();
     let overview = pages::overview(&session, Some(NOW));
     let program = pages::program_page(&session, 0, u32::MAX);
@@ -67,9 +89,23 @@ pub(crate) fn facts(files: &BTreeMap<String, String>) -> Facts {
         started: overview.started.map(|at| at.to_string()),
         duration_seconds: overview.duration_ms.map(|ms| ms / 1000),
         first_cause: trace.first_cause.and_then(|at| trace.nodes[at].line),
+        left: overview.left,
         ..Facts::default()
     };
+    let resume = pages::resume(&session, Some(NOW));
+    for at in &resume.positions {
+        let next = at.next.as_ref().map(|next| next.line);
+        facts.places.extend(if at.how == Stop::Between {
+            next
+        } else {
+            at.line
+        });
+    }
+    facts.statements_left = Some(resume.ahead_count);
     for line in &program.lines {
+        if !line.kind.is_empty() {
+            facts.program_lines.push(line.line);
+        }
         if !line.status.is_empty() {
             // Takes the recorded status, because the cases ignore how long a run has been silent.
             let recorded = line.status.strip_prefix("was ").unwrap_or(&line.status);
@@ -119,7 +155,18 @@ pub(crate) fn facts(files: &BTreeMap<String, String>) -> Facts {
         facts.rules.insert(rule);
         facts.notes.push(message);
     }
-    facts
+    Some(facts)
+}
+
+/// Returns a database of sqlite.md with the rows of these statements.
+fn database(sql: &[String]) -> Vec<u8> {
+    let mut conn = rusqlite::Connection::open_in_memory().expect("a database");
+    conn.execute_batch(STATE_SQL).expect("the tables");
+    for statement in sql {
+        conn.execute_batch(statement)
+            .expect("a statement of the case");
+    }
+    conn.serialize("main").expect("its bytes").to_vec()
 }
 
 /// The files of a run folder as if they had just been copied, so that their dates carry no information.
@@ -129,10 +176,10 @@ struct Copied {
 }
 
 impl Copied {
-    fn new(files: &BTreeMap<String, String>) -> Copied {
+    fn new(files: BTreeMap<String, Vec<u8>>) -> Copied {
         let files = files
-            .iter()
-            .map(|(path, text)| (format!("{FOLDER}/{path}"), text.clone().into_bytes()));
+            .into_iter()
+            .map(|(path, bytes)| (format!("{FOLDER}/{path}"), bytes));
         let memory = MemorySource::new("copied", files);
         let mut files = memory.files().to_vec();
         for file in &mut files {

@@ -30,6 +30,7 @@ fn facts_do_not_depend_on_names() {
         let files = case.files.iter();
         Case {
             name: case.name.clone(),
+            sql: case.sql.iter().map(|sql| renamed(sql, &names)).collect(),
             files: files
                 .map(|(path, text)| (renamed(path, &names), renamed(text, &names)))
                 .collect(),
@@ -90,7 +91,7 @@ fn check_mutated(change: impl Fn(&Case) -> Case) {
 fn shift(key: &str, fact: &mut Value) {
     let moved = |line: u64| line + u64::from(SHIFT);
     match key {
-        "lines" | "gates" | "on_reject" => {
+        "lines" | "not_lines" | "gates" | "on_reject" => {
             let by_line = fact.as_object().expect("facts by line").iter();
             *fact = by_line
                 .map(|(line, of)| {
@@ -101,7 +102,7 @@ fn shift(key: &str, fact: &mut Value) {
                 .into();
         }
         "first_cause" => *fact = fact.as_u64().map_or(Value::Null, |at| moved(at).into()),
-        "positions" => {
+        "positions" | "place" | "place_not" | "program_lines" => {
             for at in fact.as_array_mut().expect("a list") {
                 if let Some(line) = at.as_u64() {
                     *at = moved(line).into();

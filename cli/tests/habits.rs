@@ -1,0 +1,218 @@
+//! Tests what the commands print about the runs of core/tests/fixtures/real-4.json, command by command. `core/tests/real`
+//! checks the facts of the same cases.
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use prosescope_core::model::schema::STATE_SQL;
+use serde_json::Value;
+use tempfile::TempDir;
+
+const RUN: &str = "20260104-101500-case01";
+
+/// The end of a command: its exit code, and all that it printed.
+struct Said {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+impl Said {
+    /// Returns all that was printed, without line ends.
+    fn flat(&self) -> String {
+        let both = format!("{} {}", self.out, self.err);
+        both.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// Puts a case into a run folder of a project.
+fn project(case: &Value) -> TempDir {
+    let project = tempfile::tempdir().expect("a folder");
+    let run = project.path().join(".prose/runs").join(RUN);
+    for (path, text) in case["files"].as_object().expect("paths and texts") {
+        let path = run.join(path);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+        fs::write(path, text.as_str().expect("a text")).expect("written");
+    }
+    if let Some(sql) = case["sql"].as_array() {
+        let conn = rusqlite::Connection::open(run.join("state.db")).expect("a database");
+        conn.execute_batch(STATE_SQL).expect("the tables");
+        for sql in sql {
+            conn.execute_batch(sql.as_str().expect("SQL"))
+                .expect("a statement of the case");
+        }
+    }
+    project
+}
+
+fn run(project: &TempDir, args: &[&str]) -> Said {
+    let out = Command::new(env!("CARGO_BIN_EXE_prosescope"))
+        .args(args)
+        .current_dir(project.path())
+        .env("HOME", project.path().join("home"))
+        .env_remove("PROSE_NOW")
+        .env_remove("PROSE_RUN")
+        .stdin(Stdio::null())
+        .output()
+        .expect("prosescope runs");
+    Said {
+        code: out.status.code().unwrap_or(-1),
+        out: String::from_utf8_lossy(&out.stdout).into_owned(),
+        err: String::from_utf8_lossy(&out.stderr).into_owned(),
+    }
+}
+
+/// Returns the words of a list that a text lacks. A word that is a list itself stands for any one of its words.
+fn missing(words: &Value, text: &str) -> Vec<String> {
+    let words = words.as_array().expect("a list").iter();
+    let is_there = |word: &&Value| match word {
+        Value::Array(any) => any
+            .iter()
+            .any(|word| text.contains(word.as_str().expect("a text"))),
+        word => text.contains(word.as_str().expect("a text")),
+    };
+    words
+        .filter(|word| !is_there(word))
+        .map(Value::to_string)
+        .collect()
+}
+
+/// Returns the messages of the warnings and errors that `check` finds.
+fn findings(project: &TempDir) -> Vec<String> {
+    let said = run(project, &["check", RUN, "--json"]);
+    let list: Value = serde_json::from_str(&said.out).expect("JSON of `check`");
+    let runs = list["runs"].as_array().expect("runs").iter();
+    let issues = runs.flat_map(|run| run["issues"].as_array().expect("issues"));
+    let serious =
+        issues.filter(|issue| matches!(issue["severity"].as_str(), Some("warning" | "error")));
+    serious.map(Value::to_string).collect()
+}
+
+/// Returns what is wrong with the answer of `get NAME`.
+fn wrong_value(project: &TempDir, name: &str, want: &Value) -> Option<String> {
+    let said = run(project, &["get", name, "--run", RUN]);
+    let is_right = match want {
+        Value::String(_) => said.code != 0 || !said.err.trim().is_empty(),
+        want => {
+            want["exit"]
+                .as_array()
+                .is_none_or(|codes| codes.contains(&said.code.into()))
+                && want["text"]
+                    .as_str()
+                    .is_none_or(|text| said.out.contains(text))
+        }
+    };
+    (!is_right).then(|| {
+        format!(
+            "get {name}: wanted {want}, got {} {:?} {:?}",
+            said.code, said.out, said.err
+        )
+    })
+}
+
+/// Returns what is wrong with the output for one key of a case.
+fn wrong(project: &TempDir, key: &str, want: &Value) -> Vec<String> {
+    let flat = |args: &[&str]| run(project, args).flat();
+    let everything = || {
+        ["show", "trace", "resume", "check"]
+            .map(|command| flat(&[command, RUN]))
+            .join(" ")
+    };
+    match key {
+        "text" | "any_text" => missing(want, &everything()),
+        "text_absent" => {
+            let printed = everything().to_lowercase();
+            let texts = want
+                .as_array()
+                .expect("a list")
+                .iter()
+                .filter_map(Value::as_str);
+            let there = texts.filter(|text| printed.contains(&text.to_lowercase()));
+            there.map(|text| format!("{text:?} is printed")).collect()
+        }
+        "show_text" => missing(want, &flat(&["show", RUN])),
+        "trace_text" => missing(want, &flat(&["trace", RUN])),
+        "for_model" => missing(want, &flat(&["show", RUN, "--for-model"])),
+        "gates_text" => missing(want, &flat(&["gates", "--run", RUN])),
+        "issue" => missing(want, &findings(project).join("\n")),
+        "issues_min" => {
+            let found = findings(project).len() as u64;
+            let wants = want.as_u64().expect("a number");
+            (found < wants)
+                .then(|| format!("{found} findings"))
+                .into_iter()
+                .collect()
+        }
+        "get" => {
+            let names = want.as_object().expect("names").iter();
+            names
+                .filter_map(|(name, want)| wrong_value(project, name, want))
+                .collect()
+        }
+        "get_not" => {
+            let names = want.as_object().expect("names").iter();
+            let answers = names.filter(|(name, text)| {
+                let said = run(project, &["get", name, "--run", RUN]);
+                said.out.contains(text.as_str().expect("a text"))
+            });
+            answers
+                .map(|(name, text)| format!("get {name} prints {text}"))
+                .collect()
+        }
+        "next_line" => {
+            let next = flat(&["next", "--run", RUN]);
+            let wanted = format!("begin {want} ");
+            let is_named = next.contains(&wanted) || next.contains(&format!("line {want}"));
+            (!is_named)
+                .then(|| format!("line {want} is not in {next}"))
+                .into_iter()
+                .collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// With `PROSE_PRINTED=name`, the test prints the output of `show` and `trace` of the cases whose names contain that text.
+#[test]
+fn each_command_prints_what_a_person_reads_from_the_run() {
+    let file: Value =
+        serde_json::from_str(include_str!("../../core/tests/fixtures/real-4.json")).expect("JSON");
+    let mut problems = Vec::new();
+    for case in file["cases"].as_array().expect("it lists cases") {
+        let name = case["name"].as_str().expect("a name");
+        let project = project(case);
+        if std::env::var("PROSE_PRINTED").is_ok_and(|part| name.contains(&part)) {
+            for args in [
+                ["show", RUN],
+                ["trace", RUN],
+                ["resume", RUN],
+                ["check", RUN],
+            ] {
+                let said = run(&project, &args);
+                println!("{name}\n$ {args:?} {}\n{}{}", said.code, said.out, said.err);
+            }
+        }
+        let expect = case["expect"].as_object().expect("keys and facts");
+        if let Some(words) = expect.get("or_refused") {
+            let said = run(&project, &["show", RUN]);
+            let words = words.as_array().expect("a list");
+            let is_named = words
+                .iter()
+                .any(|word| said.flat().contains(word.as_str().expect("a text")));
+            if said.code == 5 && is_named {
+                continue;
+            }
+        }
+        for (key, want) in expect {
+            for why in wrong(&project, key, want) {
+                problems.push(format!("{name}: {key}: {why}"));
+            }
+        }
+    }
+    assert!(
+        problems.is_empty(),
+        "{} problems\n{}",
+        problems.len(),
+        problems.join("\n")
+    );
+}
