@@ -77,9 +77,9 @@ fn verdict(run: &mut Run, graph: &Graph, last: &BTreeMap<&str, &Receipt>) -> Opt
         return Some(RunStatus::Failed);
     }
     let went_well =
-        |receipt: &&Receipt| matches!(receipt.status, Status::Completed | Status::Unchanged);
+        |receipt: &Receipt| matches!(receipt.status, Status::Completed | Status::Unchanged);
     let all = !last.is_empty()
-        && last.values().all(|receipt| went_well(&receipt))
+        && last.values().copied().all(went_well)
         && graph.nodes().all(|node| last.contains_key(node));
     told.filter(|status| *status != RunStatus::Completed || all)
 }
