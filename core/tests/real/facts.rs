@@ -44,6 +44,8 @@ pub(crate) struct Facts {
     pub(crate) started: Option<String>,
     pub(crate) duration_seconds: Option<i64>,
     pub(crate) rules: BTreeSet<String>,
+    /// The run's state in one line.
+    pub(crate) headline: String,
     /// What is left, as `show` says it.
     pub(crate) left: String,
     /// The lines at which `resume` goes on.
@@ -89,6 +91,7 @@ pub(crate) fn facts(case: &Case) -> Option<Facts> {
         started: overview.started.map(|at| at.to_string()),
         duration_seconds: overview.duration_ms.map(|ms| ms / 1000),
         first_cause: trace.first_cause.and_then(|at| trace.nodes[at].line),
+        headline: overview.headline,
         left: overview.left,
         ..Facts::default()
     };

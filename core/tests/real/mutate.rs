@@ -131,3 +131,35 @@ pub(crate) fn spaced(log: &str) -> String {
 fn is_in_name(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
+
+/// Returns the texts that say less than a log or a state file: each without one of its lines, each cut in the middle of
+/// a line, and each with one mark of a completion in words that nobody knows. The head stays, and the end of the log.
+pub(crate) fn poorer(text: &str) -> Vec<String> {
+    let lines: Vec<&str> = text.lines().collect();
+    let is_head = |line: &str| {
+        line.starts_with(['#', '-']) || line.starts_with("status:") || line.starts_with("```")
+    };
+    let mut texts = Vec::new();
+    for (at, line) in lines
+        .iter()
+        .enumerate()
+        .filter(|(_, line)| !line.is_empty() && !is_head(line))
+    {
+        let with = |other: Option<&str>| {
+            let before = lines.iter().take(at).copied();
+            let after = lines.iter().skip(at + 1).copied();
+            let all: Vec<&str> = before.chain(other).chain(after).collect();
+            all.join("\n") + "\n"
+        };
+        texts.push(with(None));
+        let half = line.floor_char_boundary(line.len() / 2);
+        let cut = lines.iter().take(at).copied().chain([&line[..half]]);
+        texts.push(cut.collect::<Vec<_>>().join("\n"));
+        for mark in ["✓", "(complete)"] {
+            if line.contains(mark) {
+                texts.push(with(Some(&line.replace(mark, "half way"))));
+            }
+        }
+    }
+    texts
+}
