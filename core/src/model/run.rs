@@ -136,6 +136,15 @@ pub enum Form {
 }
 
 impl Form {
+    /// Returns whether a folder has a form that is read, but in which nothing is recorded.
+    pub fn is_only_read(&self) -> bool {
+        let form = match self {
+            Form::Folder { form } => form,
+            _ => return false,
+        };
+        matches!(form, FolderForm::Record | FolderForm::Hosted) || self.has_nodes()
+    }
+
     /// Returns whether receipts of nodes record what ran, and no statements of a program (contract 2).
     pub fn has_nodes(&self) -> bool {
         let form = match self {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::instance::Instance;
-use super::{Change, Fault, FaultKind};
+use super::{Change, Fault, FaultKind, WriteError};
 use crate::model::issue::{Issue, Severity};
 use crate::model::schema::postgres_name;
 use crate::model::text::short;
@@ -141,6 +141,22 @@ impl<'s> Facts<'s> {
             trace: OnceCell::new(),
             planned: None,
         })
+    }
+
+    /// Refuses a folder of a form that is only read.
+    pub(super) fn takes_records(&self) -> Result<(), WriteError> {
+        if !self.run.form.is_only_read() {
+            return Ok(());
+        }
+        Err(WriteError::refused(
+            "state-file-of-others",
+            format!(
+                "run {} is of a form that `prosescope` reads, but does not record in ({})",
+                self.run.id,
+                self.run.form.words()
+            ),
+            "continue the run with the program that began it, or record a new run: `prosescope init PROGRAM`",
+        ))
     }
 
     /// Returns the trace of the run, with the changes that were planned so far.

@@ -184,7 +184,7 @@ pub trait RunStore {
     }
 }
 
-/// Records a command in a store. Refuses a run whose audit log is missing.
+/// Records a command in a store. Refuses a run whose audit log is missing, and a folder of another form.
 ///
 /// # Errors
 /// See [`Record::plan`] and [`RunStore::transact`]; a [`Fault`] if the audit log is missing.
@@ -195,6 +195,7 @@ pub fn record<R: Record + ?Sized>(
 ) -> Result<R::Done, WriteError> {
     let mut done = None;
     store.transact(&mut |facts| {
+        facts.takes_records()?;
         gate::log_is_there(facts)?;
         let plan = command.plan(facts, at)?;
         done = Some(plan.done);

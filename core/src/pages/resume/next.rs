@@ -24,7 +24,7 @@ pub fn next(
     let (run, is_over) = (facts.run, RunStatus::is_finished);
     let over = run.status.as_ref().is_some_and(is_over);
     let elsewhere = run.log.is_some() && run.state_file.is_none() && !run.recorded_in_rows();
-    if elsewhere && !over {
+    if run.form.is_only_read() || elsewhere && !over {
         return Ok(not_recorded_here(facts, name));
     }
     let (trace, listing) = (facts.trace, facts.listing);

@@ -91,11 +91,13 @@ pub fn survey(source: &dyn Source) -> Survey {
         let (dir, name) = split(&file.path);
         dirs.entry(dir).or_default().insert(name);
     }
-    // A run that only has bindings has no file directly in its folder, so the folder around its `bindings/` counts,
+    // A run that only has bindings or receipts has no file directly in its folder, so the folder around them counts,
     // too.
+    let parts = ["bindings", "receipts", "world-model"];
     let above: BTreeSet<&str> = dirs
         .keys()
-        .filter_map(|dir| before_part(dir, "bindings"))
+        .flat_map(|dir| parts.map(|part| before_part(dir, part)))
+        .flatten()
         .collect();
     for dir in above {
         dirs.entry(dir).or_default();

@@ -11,15 +11,6 @@ use crate::record::fault;
 /// 100,000 bindings takes 10 MB.
 const MOST: u64 = 64 << 20;
 
-/// Files and folders of forms that are read but not recorded in, each with the form's name.
-const OTHERS: [(&str, &str); 5] = [
-    ("compiled-intent.json", "a run of contract 2"),
-    ("world-model", "a run of contract 2"),
-    ("receipts", "a run of contract 2"),
-    ("receipts.json", "a reactor's directory"),
-    (".prose-run-manifest.json", "a download of a hosted run"),
-];
-
 /// The state file of a folder that is being recorded.
 #[derive(Debug, Default)]
 pub(super) struct StateHead {
@@ -46,14 +37,6 @@ impl StateHead {
             return Err(Fault::new(FaultKind::Damaged, message).hint(
                 "move text that is not the run's state out of that file, and repeat the command",
             ));
-        }
-        for (name, form) in OTHERS {
-            if root.look(name).map_err(wrong)?.is_some() {
-                return Ok(StateHead {
-                    foreign: Some(form),
-                    ..StateHead::default()
-                });
-            }
         }
         let Some(bytes) = root.read("state.md").map_err(wrong)? else {
             let log = root.look("vm.log.md").map_err(wrong)?;

@@ -91,6 +91,21 @@ fn runs_are_found_by_what_is_left_of_them() {
         &[("20260120-090541-thermo/bindings/s/a.md", "v")],
         &[(RunFolder, "20260120-090541-thermo")],
     );
+    // A run of contract 2, a reactor and a download, each with one of its signs.
+    for path in [
+        "runs/x/receipts/a.jsonl",
+        "runs/x/world-model/a/b.md",
+        "runs/x/compiled-intent.json",
+    ] {
+        check(&[(path, "{}")], &[(RunFolder, "runs/x")]);
+    }
+    check(
+        &[("r/receipts.json", "[]"), ("r/compile/topology.json", "{}")],
+        &[(RunFolder, "r")],
+    );
+    check(&[("d/.prose-run-manifest.json", "{}")], &[(RunFolder, "d")]);
+    // Other folders may have receipts, too.
+    check(&[("shop/receipts/2026.jsonl", "{}")], &[]);
     // A state.md directly in `.prose/runs/` is a run's only if bindings are beside it.
     check(
         &[(".prose/runs/state.md", "# Execution State\n")],
