@@ -216,3 +216,48 @@ fn each_command_prints_what_a_person_reads_from_the_run() {
         problems.join("\n")
     );
 }
+
+/// What a forge shows of a run cannot mention anybody, hold a secret or break out of its block.
+#[test]
+fn markdown_for_a_forge_is_harmless() {
+    let log = "# run:20260104-101500-case01 @ops **now**.prose\n1→ a ✗ key ghp_4f9aQ2mXc7Lr8TzWb1Ye6Ku3Hd5Jn0VsA1b2 and ``` @ops\n";
+    let case = serde_json::json!({"files": {
+        "program.prose": "let a = session \"Ask @ops\"\n",
+        "state.md": log,
+        "bindings/plan.md": "# plan\n\nkind: let\n\n---\n\nA plan.\n",
+    }});
+    let project = project(&case);
+    let said = run(&project, &["show", RUN, "--markdown", "--exit-status"]);
+    assert_eq!(said.code, 1, "{}", said.err);
+    assert!(
+        said.out.contains("**Failed first:** `let a ="),
+        "{}",
+        said.out
+    );
+    assert!(said.out.contains("| `plan` | let | 8 B |"), "{}", said.out);
+    assert!(!said.out.contains("ghp_4f9a"), "{}", said.out);
+    let prose = said.out.replace("\\`", "");
+    let prose = prose.split("````").step_by(2).collect::<String>();
+    let bare = prose.split('`').step_by(2).collect::<String>();
+    assert!(!bare.contains('@') && !bare.contains("**now**"), "{bare}");
+}
+
+#[test]
+fn nothing_is_recorded_in_a_form_that_is_only_read() {
+    for file in [
+        "compiled-intent.json",
+        ".prose-run-manifest.json",
+        "receipts/a.jsonl",
+    ] {
+        let project = project(&serde_json::json!({"files": {file: "{}\n"}}));
+        let said = run(&project, &["finish", "failed", "--run", RUN]);
+        assert_eq!(said.code, 4, "{file}: {}", said.err);
+        assert!(
+            said.err.contains("does not record in"),
+            "{file}: {}",
+            said.err
+        );
+        let folder = project.path().join(".prose/runs").join(RUN);
+        assert!(!folder.join("state.md").exists(), "{file}");
+    }
+}

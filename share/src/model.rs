@@ -80,6 +80,30 @@ pub fn for_model(
     Ok(text)
 }
 
+/// Replaces the secrets of a run in a text about the run. `sharing` must contain only this run, and `source` the run's
+/// files.
+///
+/// # Errors
+/// As for [`for_model`].
+pub fn masked(
+    sharing: &mut Sharing<'_>,
+    source: &dyn Shareable,
+    made: &Made,
+    text: &str,
+) -> Result<String, ShareError> {
+    // The copy of the run finds the secrets that only their place in a file shows.
+    checked(sharing, source, made)?;
+    let text = sharing.masked(text);
+    match Remains::of(sharing.names()).search(text.as_bytes()) {
+        None => Ok(text),
+        Some(place) => Err(ShareError::Remains {
+            name: place.name,
+            path: "the text".to_owned(),
+            form: place.form.to_owned(),
+        }),
+    }
+}
+
 /// Returns the replacements that occur in the text, each with its number of occurrences.
 fn replaced(sharing: &Sharing<'_>, text: &str) -> Vec<ReplacedInText> {
     let kinds = sharing.kinds();

@@ -32,6 +32,9 @@ pub(crate) struct DiffArgs {
     /// List all rows, not only the rows that differ and their neighbours
     #[arg(long)]
     pub(crate) all: bool,
+    /// Print Markdown for a comment at a pull request; secrets are replaced as in `share`
+    #[arg(long)]
+    pub(crate) markdown: bool,
     /// Also compare runs of different programs
     #[arg(long)]
     pub(crate) anyway: bool,

@@ -269,6 +269,13 @@ pub(crate) enum Sort {
 pub(crate) struct ShowArgs {
     #[command(flatten)]
     pub(crate) run: RunArgs,
+    /// Print Markdown for a comment at a pull request: the verdict, what failed, the names of the values. Secrets are
+    /// replaced as in `share`
+    #[arg(long, conflicts_with = "for_model")]
+    pub(crate) markdown: bool,
+    /// Exit with 1 unless the run completed and did nothing against its program
+    #[arg(long)]
+    pub(crate) exit_status: bool,
     /// Print Markdown for a language model: the first failure of a failed run, the gate of a waiting run, else the
     /// whole run. Secrets and personal details are replaced as in `share`
     #[arg(long)]

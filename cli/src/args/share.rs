@@ -53,7 +53,7 @@ pub(crate) struct ShareArgs {
 }
 
 /// The options that choose the contents of a shared run, or of a text for a model.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct WishArgs {
     /// Leave out this content; may be repeated, or separated by commas
     #[arg(long, value_enum, value_delimiter = ',', value_name = "CONTENT")]

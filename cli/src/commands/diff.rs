@@ -1,6 +1,6 @@
 use prosescope_core::pages::session::pages::{self, COMPARED, CompareOptions, NotComparable};
 
-use super::{ended, unread};
+use super::{ended, for_model, unread};
 use crate::args::diff::DiffArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -14,7 +14,12 @@ pub(super) fn run(args: &DiffArgs, out: &Out) -> Result<Exit, CliError> {
         anyway: args.anyway,
     };
     let view = pages::compare(&a, &b, Some(locate::now()), options).map_err(refused)?;
-    out.show(&view, || print::compared(&view, out.width))?;
+    if args.markdown {
+        let text = print::compared_as_markdown(&view);
+        for_model::markdown(text, &[&args.a, &args.b], out)?;
+    } else {
+        out.show(&view, || print::compared(&view, out.width))?;
+    }
     unread::require_parts(&a, &COMPARED)?;
     unread::require_parts(&b, &COMPARED)?;
     Ok(ended(&a).max(ended(&b)))

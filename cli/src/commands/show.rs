@@ -1,3 +1,4 @@
+use prosescope_core::model::RunStatus;
 use prosescope_core::pages::session::pages;
 use prosescope_core::pages::view::{FilesView, ImportsView, IssuesView, Overview, ProgramView};
 use prosescope_share::wishes::Wishes;
@@ -43,6 +44,12 @@ pub(super) fn run(args: &ShowArgs, out: &Out) -> Result<Exit, CliError> {
     }
     let session = locate::open(&args.run.name()?)?;
     let overview = pages::overview(&session, Some(locate::now()));
+    if args.markdown {
+        let values = pages::bindings_page(&session, 0, MARKDOWN_VALUES).rows;
+        let text = print::shown_as_markdown(&overview, &values);
+        for_model::markdown(text, &[&args.run.name()?], out)?;
+        return Ok(state(args, &overview).max(ended(&session)));
+    }
     let imports = pages::imports(&session);
     let issues = pages::issues_page(&session);
     if out.json {
@@ -79,5 +86,17 @@ pub(super) fn run(args: &ShowArgs, out: &Out) -> Result<Exit, CliError> {
         ))?;
     }
     unread::require_all_but_sealed(&session)?;
-    Ok(ended(&session))
+    Ok(state(args, &overview).max(ended(&session)))
+}
+
+/// The largest number of values that Markdown lists.
+const MARKDOWN_VALUES: u32 = 50;
+
+/// Returns the exit code for the state of the run, if the caller asked for it.
+fn state(args: &ShowArgs, overview: &Overview) -> Exit {
+    let is_well = overview.status == RunStatus::Completed.word() && overview.against.is_none();
+    match args.exit_status && !is_well {
+        true => Exit::Issues,
+        false => Exit::Done,
+    }
 }

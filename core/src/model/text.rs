@@ -70,7 +70,7 @@ pub fn is_hazard(c: char) -> bool {
 }
 
 /// Returns a text on one line, cut at `most` characters.
-pub(crate) fn short(text: &str, most: usize) -> String {
+pub fn short(text: &str, most: usize) -> String {
     let mut out = String::new();
     for (n, c) in text.trim().chars().enumerate() {
         if n == most {
