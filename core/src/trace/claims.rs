@@ -50,15 +50,12 @@ fn completion_source(run: &Run) -> &'static str {
 }
 
 /// Whether all statements are over: no node is open or failed, and each top-level statement that always runs has a
-/// node. Without a program, or with its beginning only, this is unknown.
+/// node. Of a program that is only its beginning, this is unknown.
 pub(super) fn all_is_over(run: &Run, facts: &LineEvidence<'_>, nodes: &NodeSlice) -> bool {
     let file = run.state_file.as_ref();
+    let elided = facts.is_trace && file.is_some_and(|f| f.trace.iter().any(|l| l.line.is_none()));
     let open = |n: &Node| n.status.is_open() && !matches!(n.kind, NodeKind::Round { .. });
-    // A trace may lack statements, so only its call stack shows that the root is over.
-    let is_whole = file.is_some_and(|file| {
-        file.root.is_some() && file.trace.iter().all(|line| line.line.is_some())
-    });
-    if facts.is_trace && !is_whole
+    if elided
         || facts.listing.cut_at().is_some()
         || file.is_some_and(|f| !f.call_stack.is_empty())
         || nodes
