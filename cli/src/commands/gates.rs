@@ -40,7 +40,17 @@ pub(super) fn run(args: &GatesArgs, out: &Out) -> Result<Exit, CliError> {
     if exit.is_err() && gates.is_empty() {
         return exit;
     }
-    out.show(&gates, || print::gates(&gates, out.width))?;
+    let mut questions = Vec::new();
+    match &run {
+        _ if out.json => {}
+        Some(run) => questions.extend(pages::questions(&*locate::open(run)?)),
+        None => {
+            for (_, _, session) in locate::open_project()? {
+                questions.extend(session.iter().flat_map(|session| pages::questions(session)));
+            }
+        }
+    }
+    out.show(&gates, || print::gates(&gates, &questions, out.width))?;
     exit
 }
 

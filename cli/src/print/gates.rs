@@ -1,16 +1,31 @@
 use std::fmt::Write as _;
 
-use prosescope_core::pages::view::{GateView, icon};
+use prosescope_core::pages::view::{GateView, QuestionView, icon};
 use prosescope_core::record::render::text::escape;
 
 use super::style::{BOLD, FAINT, RESET, of};
 use super::{fact, wrap};
 
-pub(crate) fn gates(gates: &[GateView], width: usize) -> String {
-    if gates.is_empty() {
+pub(crate) fn gates(gates: &[GateView], questions: &[QuestionView], width: usize) -> String {
+    if gates.is_empty() && questions.is_empty() {
         return "no gates\n".to_owned();
     }
     let mut out = String::new();
+    for asked in questions {
+        let _ = writeln!(
+            out,
+            "{}{} asks{RESET}  {BOLD}{}{RESET}  {FAINT}{}{RESET}",
+            of("waiting"),
+            icon("waiting"),
+            escape(&asked.input, false),
+            escape(&asked.run, false)
+        );
+        let question = asked.question.as_deref().unwrap_or("(no words)");
+        out.push_str(&wrap(question, width.min(88), "  "));
+    }
+    if !gates.is_empty() && !questions.is_empty() {
+        out.push('\n');
+    }
     for (i, gate) in gates.iter().enumerate() {
         if i > 0 {
             out.push('\n');

@@ -68,6 +68,10 @@ impl Cautions<'_> {
         let statement = position.statement.zip(self.facts.listing);
         let statement = statement.and_then(|(at, listing)| listing.get(at));
         let kind = statement.map_or_else(|| classify(&node.text), |s| s.kind);
+        // A question without an answer did nothing.
+        if kind == Kind::Input && node.status == NodeStatus::Waiting {
+            return;
+        }
         let failed = position.stop == Stop::Failed;
         let is_work = matches!(
             node.kind,

@@ -32,6 +32,21 @@ pub fn steps(view: &ResumeView) -> Vec<StepView> {
             vec![gate.approve_command.clone(), gate.reject_command.clone()],
         );
     }
+    for asked in &view.questions {
+        let question = asked
+            .question
+            .as_deref()
+            .unwrap_or("the program asks without words");
+        let input = &asked.input;
+        add(
+            format!("Have a person answer {input}: {question} A model does not answer it."),
+            Vec::new(),
+        );
+    }
+    let asks = |line: Option<u32>| {
+        let mut lines = view.questions.iter().map(|asked| asked.node.as_ref()?.line);
+        line.is_some() && lines.any(|of| of == line)
+    };
     for caution in view.cautions.iter().filter(|c| c.risk.looks_back()) {
         let line = caution.node.as_ref().and_then(|node| node.line);
         let place = line.map_or(String::new(), |line| format!(" (line {line})"));
@@ -78,6 +93,7 @@ pub fn steps(view: &ResumeView) -> Vec<StepView> {
             next.map(|next| format!("line {}{frame}, `{}`", next.line, short(&next.text, 60)));
         let text = match (next, position.how) {
             (_, Stop::Gate) => continue,
+            _ if asks(position.line) => continue,
             (_, Stop::Refused) => format!(
                 "Carry out what follows for the gate at line {}, which was turned down: {}.",
                 position.line.unwrap_or_default(),

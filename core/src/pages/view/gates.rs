@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::NodeRef;
 use crate::model::issue::Issue;
 use crate::model::time::Stamp;
 use crate::read::gate::audit::AuditHead;
@@ -15,6 +16,20 @@ pub struct GatesView {
     pub gates: Vec<GateView>,
     /// The audit log, with the result of its verification.
     pub audit: AuditView,
+}
+
+/// A question of the program to a person: a mid-program `input` that has no answer yet.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct QuestionView {
+    /// The run that waits for the answer.
+    pub run: String,
+    /// The name of the input, under which the answer is recorded.
+    pub input: String,
+    /// The whole question; `None` if the program asks without words.
+    pub question: Option<String>,
+    /// The row of the question.
+    pub node: Option<NodeRef>,
 }
 
 impl GateView {

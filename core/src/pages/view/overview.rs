@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{BindingRef, CostView, GateView, NodeRef, RunPart, Unread};
+use super::{BindingRef, CostView, GateView, NodeRef, QuestionView, RunPart, Unread};
 use crate::model::Form;
 use crate::model::time::Stamp;
 
@@ -94,6 +94,9 @@ pub struct Overview {
     pub failure: Option<Failure>,
     /// Gates that wait for a decision.
     pub pending_gates: Vec<GateView>,
+    /// The questions to people that have no answer yet.
+    #[serde(default)]
+    pub questions: Vec<QuestionView>,
     /// The results of a completed run: its outputs at the root, with their last values (the first 20).
     #[serde(default)]
     pub outputs: Vec<BindingRef>,

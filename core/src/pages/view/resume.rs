@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{BindingRef, GateView, NodeRef, words};
+use super::{BindingRef, GateView, NodeRef, QuestionView, words};
 use crate::model::time::Stamp;
 
 /// Everything that is needed to continue a run.
@@ -33,6 +33,9 @@ pub struct ResumeView {
     pub need_count: u32,
     /// The agents whose memory the rest of the program reads.
     pub memories: Vec<MemoryNeedView>,
+    /// The questions to people that have no answer yet.
+    #[serde(default)]
+    pub questions: Vec<QuestionView>,
     /// The gates that wait for a decision, and the consequence of each outcome.
     pub gates: Vec<GateOutcomeView>,
     /// Actions that may have happened already, to check before they are repeated (the first 50).

@@ -38,6 +38,7 @@ use super::{Facts, WriteError, names};
 use crate::model::Gate;
 use crate::model::text::is_hazard;
 use crate::read::gate::allow::RESERVED;
+use crate::trace::{Node, NodeKind};
 
 /// Limit for a prompt, a comment, or an action on rejection, in bytes. A sealed row is verified only if it is read
 /// completely, so its texts must be short.
@@ -58,6 +59,15 @@ fn known<'f>(facts: &'f Facts<'_>, id: &str) -> Result<&'f Gate, WriteError> {
         None => format!("there is no gate {} in this run", shown(id)),
     };
     let hint = "`prosescope gates RUN --all` lists the run's gates";
+    let is_told = |node: &Node| matches!(&node.kind, NodeKind::Gate { gate } if **gate == *id);
+    if facts.trace().nodes.iter().any(is_told) {
+        let message = format!(
+            "gate {} is only told of in the run's state file or log, so no decision can be recorded at it",
+            shown(id)
+        );
+        let hint = "tell the decision to whoever carries out the run";
+        return Err(WriteError::refused("gate-told", message, hint));
+    }
     Err(WriteError::not_found(message, hint))
 }
 

@@ -8,7 +8,7 @@ use super::program::{may_run, statements};
 use super::trace::count;
 use crate::model::shell;
 use crate::model::time::Stamp;
-use crate::model::{Binding, BindingKind, FolderForm, Run, RunStatus, Status, ValueAt};
+use crate::model::{Binding, BindingKind, FolderForm, GateRecord, Run, RunStatus, Status, ValueAt};
 use crate::pages::check::issues;
 use crate::pages::resume::{Position, ResumeFacts, ResumePlan, StatementAhead};
 use crate::pages::session::Opened;
@@ -217,7 +217,24 @@ fn next(
         .listing
         .and_then(|listing| line(plan, listing, position));
     let at = line.map_or(String::new(), |line| format!(" at line {line}"));
+    if let Some(asked) = view.questions.first() {
+        let question = asked.question.as_deref().unwrap_or(&asked.input);
+        return (
+            format!("have a person answer: {question}"),
+            command("resume"),
+        );
+    }
     if let (Stop::Gate, Some(gate)) = (position.stop, view.pending_gates.first()) {
+        let mut gates = facts.run.gates.iter();
+        // A decision is recorded only where the gate is.
+        if gates.any(|own| *own.id == *gate.id && own.recorded == GateRecord::Told) {
+            let by = &gate.allow_words;
+            let next = format!(
+                "have gate {} decided by {by}, and tell it to whoever carries out the run",
+                gate.id
+            );
+            return (next, command("gates"));
+        }
         return match &gate.expire_command {
             Some(expire) => (
                 format!("record that gate {} timed out", gate.id),

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use super::gates::gate_views;
 use super::index::short;
 use super::program::runnable_statements;
+use super::questions::questions;
 use super::resume::{facts, trace_as_program};
 use super::trace::{count, error_of, execution, is_cause, node_ref, status_word};
 use super::work::sentence_start;
@@ -110,6 +111,7 @@ pub(super) fn overview_of(
     });
     let pending = |gate: &&Gate| gate.status == GateStatus::Pending;
     view.pending_gates = gate_views(session, now, run.gates.iter().filter(pending));
+    view.questions = questions(session);
     view.headline = headline(session, &view, plan);
     view.against = session.against();
     if let Some(did) = &view.against {

@@ -75,6 +75,7 @@ fn page(session: &Session, now: Option<i64>, begun: bool) -> ResumeView {
         position_count: plan.positions.len() as u32,
         needs: needs.map(|need| need_view(session, need)).collect(),
         need_count: plan.needs.len() as u32,
+        questions: overview.questions,
         memories: memories.map(|m| memory_view(session, m)).collect(),
         cautions: cautions.collect(),
         ahead: ahead.filter_map(|a| ahead_view(a, listing)).collect(),

@@ -38,7 +38,14 @@ pub(super) fn headline(view: &Overview, inferred: bool) -> String {
             None => "Failed; no record shows where".to_owned(),
         },
         "waiting" => match view.pending_gates.as_slice() {
-            [] => "Waiting".to_owned(),
+            [] => match view.questions.as_slice() {
+                [] => "Waiting".to_owned(),
+                [asked] => {
+                    let question = asked.question.as_deref().unwrap_or(&asked.input);
+                    format!("Waiting for an answer: {question}")
+                }
+                many => format!("Waiting for {} answers", number(many.len() as u64)),
+            },
             [gate] => {
                 let since = gate.created.as_ref();
                 let since = since.map_or(String::new(), |at| format!(" since {}", at.spoken()));
