@@ -760,6 +760,8 @@ export type Overview = {
   failure: Failure | null;
   /** Gates that wait for a decision. */
   pending_gates: Array<GateView>;
+  /** The questions to people that have no answer yet. */
+  questions: Array<QuestionView>;
   /** The results of a completed run: its outputs at the root, with their last values (the first 20). */
   outputs: Array<BindingRef>;
   /** How many bindings the run has. */
@@ -892,6 +894,18 @@ export type QueryView = {
   cut: number;
   /** Remarks on the answer, in sentences: omitted rows, values that were not read. */
   notes: Array<string>;
+};
+
+/** A question of the program to a person: a mid-program `input` that has no answer yet. */
+export type QuestionView = {
+  /** The run that waits for the answer. */
+  run: string;
+  /** The name of the input, under which the answer is recorded. */
+  input: string;
+  /** The whole question; `null` if the program asks without words. */
+  question: string | null;
+  /** The row of the question. */
+  node: NodeRef | null;
 };
 
 /** Whether the present value of a name is the value that a statement received. */
