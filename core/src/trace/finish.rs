@@ -3,7 +3,7 @@
 //!
 //! All forms of runs share this module, because the module uses only the nodes and not their sources.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use typed_index_collections::TiVec;
 
@@ -12,7 +12,7 @@ use super::verdict::{self, Claim};
 use super::words::{self, Lead};
 use super::{Node, NodeId, NodeKind, NodeSlice, NodeStatus, Nodes, Trace, arena, caught, ways};
 use crate::model::issue::{Issue, Severity};
-use crate::model::{Binding, Run, RunStatus};
+use crate::model::{Run, RunStatus};
 use crate::program::{Listing, StatementKind};
 
 /// Builds the trace from nodes that are in preorder (see [`super::preorder::order`]).
@@ -59,7 +59,7 @@ pub(crate) fn finish(
         };
         positions.retain(|at| !odd(at));
     }
-    let waits = verdict::waits(&nodes, &positions, &questions);
+    let waits = verdict::waits(&nodes, &positions, &questions, program);
     let verdict = verdict::verdict(run, &nodes, waits, claims, open, now, &mut ledger);
     let mut by_row: Vec<(i64, NodeId)> = Vec::with_capacity(run.executions.len());
     for (at, node) in nodes.iter_enumerated() {
@@ -81,33 +81,32 @@ pub(crate) fn finish(
     }
 }
 
-/// Marks the open inputs that nobody has answered as waiting, and the answered ones as completed. Returns the question
-/// of each waiting input.
-fn questions(
-    run: &Run,
-    nodes: &mut NodeSlice,
-    program: Option<&Listing>,
-) -> BTreeMap<NodeId, String> {
-    let mut questions = BTreeMap::new();
+/// Marks the open inputs that nobody has answered as waiting, and the answered ones as completed. Returns the waiting
+/// inputs.
+fn questions(run: &Run, nodes: &mut NodeSlice, program: Option<&Listing>) -> BTreeSet<NodeId> {
+    let mut questions = BTreeSet::new();
+    // The names of the values that may be answers; collected only if a question is open.
+    let mut answers: Option<BTreeSet<&str>> = None;
     for (at, node) in nodes.iter_mut_enumerated() {
         let statement = node.sure_index(program).filter(|_| node.status.is_open());
-        let Some((listing, statement)) = program.zip(statement) else {
+        let own = program
+            .zip(statement)
+            .and_then(|(listing, at)| listing.get(at));
+        let Some(own) = own.filter(|own| own.kind == StatementKind::Input) else {
             continue;
         };
-        let Some(own) = listing
-            .get(statement)
-            .filter(|own| own.kind == StatementKind::Input)
-        else {
-            continue;
-        };
-        let is_answer = |b: &Binding| own.name.as_deref() == Some(&*b.name) && b.is_written();
-        if run.bindings.iter().any(is_answer) {
+        let written = run.bindings.iter().filter(|binding| binding.is_written());
+        let written = answers.get_or_insert_with(|| written.map(|b| &*b.name).collect());
+        if own
+            .name
+            .as_deref()
+            .is_some_and(|name| written.contains(name))
+        {
             node.status = NodeStatus::Completed;
             node.derived = true;
         } else {
             node.status = NodeStatus::Waiting;
-            let question = listing.question(statement);
-            questions.insert(at, question.unwrap_or_else(|| own.text.clone()));
+            questions.insert(at);
         }
     }
     questions

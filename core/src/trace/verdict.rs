@@ -1,12 +1,13 @@
 //! Decides which recorded status of the run counts, and explains why (errata T10).
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use super::rows::Ledger;
 use super::{Node, NodeId, NodeKind, NodeSlice, NodeStatus, Verdict};
 use crate::model::issue::{Issue, Severity};
 use crate::model::time::{DAY, Stamp};
 use crate::model::{AgentScope, Form, Run, RunStatus};
+use crate::program::Listing;
 
 /// The [`Verdict::source`] if a statement ended with an unknown word and no other source gives a status.
 pub(crate) const NOT_UNDERSTOOD: &str = "outcome";
@@ -252,7 +253,8 @@ pub(super) struct WaitReason {
 pub(super) fn waits(
     nodes: &NodeSlice,
     positions: &[NodeId],
-    questions: &BTreeMap<NodeId, String>,
+    questions: &BTreeSet<NodeId>,
+    program: Option<&Listing>,
 ) -> Option<WaitReason> {
     let (mut gates, mut asked) = (Vec::new(), Vec::new());
     for at in positions {
@@ -263,12 +265,17 @@ pub(super) fn waits(
             _ => asked.push(questions.get(at)?),
         }
     }
-    let asked = match asked.as_slice() {
-        [] => None,
-        [question] => Some(format!("waiting for an answer to: {question}")),
-        [question, ..] => Some(format!(
-            "waiting for answers to {} questions, the first: {question}",
-            asked.len()
+    let question = |at: NodeId| {
+        let node = nodes.get(at)?;
+        program?.question(node.sure_index(program)?)
+    };
+    let first = asked.first().and_then(|at| question(**at));
+    let first = first.unwrap_or_else(|| "a question without words".to_owned());
+    let asked = match asked.len() {
+        0 => None,
+        1 => Some(format!("waiting for an answer to: {first}")),
+        many => Some(format!(
+            "waiting for answers to {many} questions, the first: {first}"
         )),
     };
     let source = match asked {

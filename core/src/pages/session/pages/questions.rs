@@ -1,11 +1,16 @@
 //! Lists the questions to people at which a run waits.
 
+use super::index::short;
 use super::trace::node_ref;
 use crate::model::RunStatus;
 use crate::pages::session::Opened;
 use crate::pages::view::QuestionView;
 use crate::program::StatementKind;
 use crate::trace::NodeStatus;
+
+/// The largest number of questions, and of characters of each.
+const LISTED: usize = 50;
+const QUESTION: usize = 4_000;
 
 /// Returns the mid-program inputs that wait for an answer, in order of the trace.
 pub fn questions(opened: &Opened) -> Vec<QuestionView> {
@@ -23,9 +28,11 @@ pub fn questions(opened: &Opened) -> Vec<QuestionView> {
         asks.then(|| QuestionView {
             run: opened.run.id.to_string(),
             input: own.name.clone().unwrap_or_default(),
-            question: listing.and_then(|listing| listing.question(statement)),
+            question: listing
+                .and_then(|listing| listing.question(statement))
+                .map(|question| short(&question, QUESTION)),
             node: node_ref(opened, *at),
         })
     });
-    waiting.collect()
+    waiting.take(LISTED).collect()
 }

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use super::tree::RunTree;
 use crate::model::issue::Issue;
-use crate::model::text::{count, counted};
+use crate::model::text::{count, counted, short};
 use crate::model::{
     Execution, FolderForm, LogEvent, Meta, RecordedStatus, ReportedCost, Run, RunStatus, Status,
     Text,
@@ -31,8 +31,10 @@ pub(super) const INTENT: &str = "compiled-intent.json";
 pub(super) const REACTOR: &str = "receipts.json";
 /// Maximum bytes read of one JSON file.
 const MOST: usize = 32 << 20;
-/// Maximum number of names that one fact lists.
-const NAMED: usize = 20;
+/// Maximum number of names that one line lists.
+const NAMED: usize = 8;
+/// Maximum number of characters of one of these names.
+const NAME: usize = 40;
 
 /// Returns the form of a folder with receipts; `None` for a folder of another form.
 pub(super) fn form(tree: &RunTree<'_>) -> Option<FolderForm> {
@@ -209,12 +211,8 @@ fn said(graph: &Graph, receipt: &Receipt) -> String {
 }
 
 fn listed(names: &[&str]) -> String {
-    let mut text = names
-        .iter()
-        .take(NAMED)
-        .copied()
-        .collect::<Vec<_>>()
-        .join(", ");
+    let shown = names.iter().take(NAMED).map(|name| short(name, NAME));
+    let mut text = shown.collect::<Vec<_>>().join(", ");
     if let Some(more @ 1..) = names.len().checked_sub(NAMED) {
         text.push_str(&format!(" and {more} more"));
     }

@@ -199,6 +199,7 @@ fn cost(of: &Value) -> Option<ReportedCost> {
 /// Returns the reasons in the files `workspace/{node}/__error.md`, by node.
 fn reasons(tree: &mut RunTree<'_>) -> BTreeMap<Text, Text> {
     const MOST_REASON: usize = 16 << 10;
+    const MOST_REASONS: usize = 1_000;
     let mut reasons = BTreeMap::new();
     for place in tree.under("workspace/") {
         let Some(file) = tree.at(place) else { continue };
@@ -206,7 +207,9 @@ fn reasons(tree: &mut RunTree<'_>) -> BTreeMap<Text, Text> {
         let node = path
             .strip_prefix("workspace/")
             .and_then(|path| path.strip_suffix("/__error.md"));
-        let Some(node) = node else { continue };
+        let Some(node) = node.filter(|_| reasons.len() < MOST_REASONS) else {
+            continue;
+        };
         let Some(said) = tree.text(file, MOST_REASON) else {
             continue;
         };

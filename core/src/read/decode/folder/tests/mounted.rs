@@ -388,3 +388,23 @@ fn a_hosted_download_says_what_the_service_recorded() {
     let fact = ("error".into(), "limit of 600 s".into());
     assert!(session.run().facts.contains(&fact));
 }
+
+/// Every file of a run, cut anywhere: the run opens, and a ledger that lost its receipt completes nothing.
+#[test]
+fn a_cut_file_completes_nothing() {
+    let whole = mounted();
+    for (path, text) in &whole {
+        for at in (0..text.len()).step_by(5) {
+            let mut files = whole.clone();
+            let at = text.floor_char_boundary(at);
+            files.insert(path.clone(), text[..at].to_owned());
+            let session = open(&files);
+            let lost =
+                path.starts_with("receipts/") || path == "vm.log.md" && at < ENDED.len() - 25;
+            assert!(
+                !lost || status(&session) != "completed",
+                "{path} cut at {at}"
+            );
+        }
+    }
+}
