@@ -1,5 +1,5 @@
 use prosescope_core::pages::session::pages;
-use prosescope_core::pages::view::{GateTimedOut, GateView};
+use prosescope_core::pages::view::{GateTimedOut, GateView, QuestionView};
 use prosescope_core::record::ExpireGates;
 
 use super::{duration, ended, millis, unread};
@@ -22,13 +22,15 @@ pub(super) fn run(args: &GatesArgs, out: &Out) -> Result<Exit, CliError> {
         Some(text) => Some(within(text, now)?),
         None => None,
     };
+    let mut questions = Vec::new();
     let (mut gates, exit): (Vec<GateView>, Result<Exit, CliError>) = match &run {
         Some(run) => {
             let session = locate::open(run)?;
             let exit = unread::require_parts(&session, unread::GATES).map(|()| ended(&session));
+            questions = pages::questions(&session);
             (pages::gates(&session, Some(now)).gates, exit)
         }
-        None => gates_of_all(now)?,
+        None => gates_of_all(now, &mut questions)?,
     };
     if args.pending || until.is_some() || (run.is_none() && !args.all) {
         gates.retain(|gate| gate.status == "pending");
@@ -37,18 +39,8 @@ pub(super) fn run(args: &GatesArgs, out: &Out) -> Result<Exit, CliError> {
         let deadline = |gate: &GateView| gate.deadline.as_ref().and_then(|at| at.millis());
         gates.retain(|gate| deadline(gate).is_some_and(|at| (now..=until).contains(&at)));
     }
-    if exit.is_err() && gates.is_empty() {
+    if exit.is_err() && gates.is_empty() && questions.is_empty() {
         return exit;
-    }
-    let mut questions = Vec::new();
-    match &run {
-        _ if out.json => {}
-        Some(run) => questions.extend(pages::questions(&*locate::open(run)?)),
-        None => {
-            for (_, _, session) in locate::open_project()? {
-                questions.extend(session.iter().flat_map(|session| pages::questions(session)));
-            }
-        }
     }
     out.show(&gates, || print::gates(&gates, &questions, out.width))?;
     exit
@@ -56,7 +48,12 @@ pub(super) fn run(args: &GatesArgs, out: &Out) -> Result<Exit, CliError> {
 
 /// Returns the gates of all runs below the nearest `.prose`: pending gates first, and of these the nearest deadline
 /// first. Also returns an error if the gates of a run could not be read.
-fn gates_of_all(now: i64) -> Result<(Vec<GateView>, Result<Exit, CliError>), CliError> {
+///
+/// Adds the questions of all runs to `questions`.
+fn gates_of_all(
+    now: i64,
+    questions: &mut Vec<QuestionView>,
+) -> Result<(Vec<GateView>, Result<Exit, CliError>), CliError> {
     let (mut gates, mut worst, mut skipped) = (Vec::new(), Exit::Done, 0);
     for (name, place, session) in locate::open_project()? {
         let read = session.map_err(CliError::from).and_then(|session| {
@@ -65,6 +62,7 @@ fn gates_of_all(now: i64) -> Result<(Vec<GateView>, Result<Exit, CliError>), Cli
                 place: Some(place.clone()),
                 ..gate
             }));
+            questions.extend(pages::questions(&session));
             unread::require_parts(&session, unread::GATES)
         });
         // The gates of other runs are listed even if one run is unreadable.

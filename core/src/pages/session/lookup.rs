@@ -96,10 +96,11 @@ impl FoundValue {
         &self.parts.run.id
     }
 
-    /// Returns the binding's own name, if it is another than the name that was looked up: `draft_round2` for `draft`.
+    /// Returns the binding's own name, if it is another than the name that was looked up: `draft_round2` for `draft`. A
+    /// name through an import, such as `research.findings`, is the binding's own.
     pub fn other_name(&self, name: &str) -> Option<&Text> {
-        let inner = name.rsplit('.').next().unwrap_or(name);
-        Some(&self.binding.name).filter(|own| ***own != *name && ***own != *inner)
+        let last = |name: &str| name.rsplit('.').next().map(str::to_owned);
+        Some(&self.binding.name).filter(|own| last(own) != last(name))
     }
 
     /// Returns the reason if the value's file could not be read. The bytes of [`FoundValue::value`] are then not the
