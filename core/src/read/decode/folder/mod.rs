@@ -183,7 +183,7 @@ pub fn program_of(source: &dyn Source, root: &str, named: Option<&str>) -> (Prog
 pub fn lone_state_file(path: &str, text: &str) -> Run {
     let mut run = Run::default();
     let name = path.rsplit('/').next().unwrap_or(path);
-    let (form, issues) = state::from_text(&mut run, name, text);
+    let (form, issues) = state::from_text(&mut run, name, text, "");
     run.form = state::form_of(form);
     run.issues
         .extend(issues.into_iter().map(|issue| issue.at_file(name)));

@@ -38,12 +38,9 @@ pub(super) fn read(tree: &mut RunTree<'_>, run: &mut Run) -> FolderForm {
         let path = tree.relative(file);
         form = FolderForm::Foreign;
         if let Some(text) = tree.text(file, STATE_FILE_MOST) {
-            let folder = tree.root.trim_end_matches('/').rsplit('/').next();
-            let (text, others) = compact_log::own_part(&text, folder.unwrap_or_default());
-            let (found, issues) = from_text(run, path, &text);
+            let (found, issues) = from_text(run, path, &text, folder_of(&tree.root));
             form = found;
             tree.issues_of(path, issues);
-            tree.issues_of(path, others);
         }
     }
     let record = tree
@@ -63,9 +60,14 @@ pub(super) fn read(tree: &mut RunTree<'_>, run: &mut Run) -> FolderForm {
     form
 }
 
-/// Reads a state file's text into an empty run; returns the file's form and defects. A `vm.log.md` is recognised by its
-/// name, because no source defines how such a file begins.
-pub(super) fn from_text(run: &mut Run, name: &str, text: &str) -> (FolderForm, Vec<Issue>) {
+/// Reads a state file's text into an empty run; returns the file's form and defects. `folder` is the name of the run's
+/// folder, empty if unknown. A `vm.log.md` is recognised by its name, because no source defines how such a file begins.
+pub(super) fn from_text(
+    run: &mut Run,
+    name: &str,
+    text: &str,
+    folder: &str,
+) -> (FolderForm, Vec<Issue>) {
     let form = match name.rsplit('/').next() {
         _ if is_sealed(text) && !compact_log::looks_like(text) => {
             run.sealed = Some(name.into());
@@ -97,9 +99,9 @@ pub(super) fn from_text(run: &mut Run, name: &str, text: &str) -> (FolderForm, V
             run.updated = file.updated.clone();
             run.state_file = Some(file);
         }
-        FolderForm::CompactLog => issues = log(run, name, text),
+        FolderForm::CompactLog => issues = log(run, name, text, folder),
         // Later writers of form C use the marks of the compact log, so the text is parsed like one.
-        FolderForm::VmLog if compact_log::looks_like(text) => issues = log(run, name, text),
+        FolderForm::VmLog if compact_log::looks_like(text) => issues = log(run, name, text, folder),
         FolderForm::Receipts => {
             run_state(run, text);
             let file = state_md::run_state::parse(text);
@@ -123,7 +125,7 @@ pub(super) fn from_text(run: &mut Run, name: &str, text: &str) -> (FolderForm, V
         | FolderForm::Reactor
         | FolderForm::Record
         | FolderForm::Hosted => {
-            issues = log(run, name, text);
+            issues = log(run, name, text, folder);
             let has_events = run.log.as_ref().is_some_and(CompactLog::has_events);
             if !has_events {
                 remarks(run);
@@ -159,9 +161,17 @@ fn remarks(run: &mut Run) {
     run.remarks = log.lines.into_iter().map(|line| line.raw).collect();
 }
 
+/// Returns the name of a run's folder.
+fn folder_of(root: &str) -> &str {
+    let root = root.trim_end_matches('/');
+    root.rsplit('/').next().unwrap_or(root)
+}
+
 /// Parses a log, or a text in a free form, into the run; returns its defects.
-fn log(run: &mut Run, name: &str, text: &str) -> Vec<Issue> {
-    let (mut log, issues) = compact_log::parse(text);
+fn log(run: &mut Run, name: &str, text: &str, folder: &str) -> Vec<Issue> {
+    let (text, mut issues) = compact_log::own_part(text, folder);
+    let (mut log, found) = compact_log::parse(&text);
+    issues.extend(found);
     log.file = name.into();
     run.status = log.status.clone();
     let ended = log.ended.clone();

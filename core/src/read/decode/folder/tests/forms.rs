@@ -307,3 +307,13 @@ fn records_that_contradict_or_are_torn_are_issues() {
         }
     );
 }
+
+/// Only a log has a heading for each run. In a state file, such a line is a comment of the program.
+#[test]
+fn comments_of_a_program_are_no_headings_of_other_runs() {
+    let state = "# Execution State\n\nrun: r1\nstatus: running\n\n## Execution Trace\n\n```prose\n# run: lint\nlet a = session \"A\"   # (complete)\n# run: tests\nlet b = session \"B\"   # (complete)\n```\n";
+    let run = run(&[("state.md", state)]);
+    let trace = run.state_file.as_ref().unwrap().trace.iter();
+    assert_eq!(trace.filter(|line| line.annotation.is_some()).count(), 2);
+    assert!(!rules(&run).contains(&"another-run"));
+}
