@@ -138,20 +138,14 @@ pub enum Form {
 impl Form {
     /// Returns whether a folder has a form that is read, but in which nothing is recorded.
     pub fn is_only_read(&self) -> bool {
-        let form = match self {
-            Form::Folder { form } => form,
-            _ => return false,
-        };
-        matches!(form, FolderForm::Record | FolderForm::Hosted) || self.has_nodes()
+        let others = [FolderForm::Record, FolderForm::Hosted].map(FolderForm::form);
+        self.has_nodes() || others.contains(self)
     }
 
     /// Returns whether receipts of nodes record what ran, and no statements of a program (contract 2).
     pub fn has_nodes(&self) -> bool {
-        let form = match self {
-            Form::Folder { form } => form,
-            _ => return false,
-        };
-        matches!(form, FolderForm::Mounted | FolderForm::Reactor)
+        let ledgers = [FolderForm::Mounted, FolderForm::Reactor].map(FolderForm::form);
+        ledgers.contains(self)
     }
 
     /// Returns the form in words: `SQLite, append-only`, `folder, state.md`.

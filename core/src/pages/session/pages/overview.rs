@@ -117,7 +117,7 @@ pub(super) fn overview_of(
     if let Some(did) = &view.against {
         view.headline.push_str(&format!(", but {did}"));
     }
-    view.story = story::sentences(&view, trace.remarks.len() as u32);
+    view.story = story::sentences(&view, &run.form, trace.remarks.len() as u32);
     view.story.extend(if_rejected(session, &view, facts, plan));
     view.story.extend(judged(session));
     next_action::add(&mut view, session, facts, plan, now);
@@ -126,7 +126,7 @@ pub(super) fn overview_of(
 
 /// Returns the headline. What the trace and the plan show counts more than the recorded status.
 fn headline(opened: &Opened, view: &Overview, plan: &resume::ResumePlan) -> String {
-    if view.form == FolderForm::Reactor.words() {
+    if opened.run.form == FolderForm::Reactor.form() {
         return next_action::state_of_reactor(&opened.run, &opened.trace);
     }
     let is_running = view.status == RunStatus::Running.word();

@@ -4,7 +4,7 @@ use super::index::short;
 use super::program::statements;
 use super::trace::count;
 use super::work::sentence;
-use crate::model::FolderForm;
+use crate::model::Form;
 use crate::model::text::count as number;
 use crate::pages::view::{
     DERIVED, GateView, NodeRef, Overview, RunPart, StatusCount, WAS_EXECUTING,
@@ -105,7 +105,7 @@ fn places(view: &Overview, one: &str, several: &str) -> String {
 
 /// Returns up to four sentences: how much ran, what failed, the run's positions unless the headline has them, and the
 /// last sign of life of an interrupted run. `remarks` is the number of lines that are not records of statements.
-pub(super) fn sentences(view: &Overview, remarks: u32) -> Vec<String> {
+pub(super) fn sentences(view: &Overview, form: &Form, remarks: u32) -> Vec<String> {
     if view.is_of_agents() {
         return vec![
             "This file is not a run. It contains the memories of agents that outlive runs."
@@ -116,7 +116,7 @@ pub(super) fn sentences(view: &Overview, remarks: u32) -> Vec<String> {
         .then(|| silence(view))
         .flatten();
     [
-        progress(view, remarks),
+        progress(view, form, remarks),
         trouble(view),
         tokens(view),
         standing(view),
@@ -138,17 +138,15 @@ fn tokens(view: &Overview) -> Option<String> {
 }
 
 /// Counts what the run consists of: the statements of a program, or in contract 2 the wakes of nodes.
-fn units(view: &Overview, n: u32) -> String {
-    let ledger = [FolderForm::Mounted, FolderForm::Reactor];
-    let has_nodes = ledger.map(FolderForm::words).contains(&view.form.as_str());
-    if has_nodes {
+fn units(form: &Form, n: u32) -> String {
+    if form.has_nodes() {
         count(n, "wake", "wakes")
     } else {
         statements(n)
     }
 }
 
-fn progress(view: &Overview, remarks: u32) -> Option<String> {
+fn progress(view: &Overview, form: &Form, remarks: u32) -> Option<String> {
     let of = |word: &str| {
         let of = view.by_status.iter().find(|of| of.status == word);
         of.map_or(0, |of| of.count)
@@ -168,12 +166,12 @@ fn progress(view: &Overview, remarks: u32) -> Option<String> {
     let odd = view.by_status.iter().filter(|of| !is_known(&of.status));
     let odd = match odd.map(|of| of.count).sum() {
         0 => String::new(),
-        n => format!("; {} ended with an unknown status", units(view, n)),
+        n => format!("; {} ended with an unknown status", units(form, n)),
     };
     // For a failed run, the headline or the next sentence describes the failure.
     let failed = of("failed");
     if failed > 0 && view.status == "completed" {
-        let (done, all) = (number(done.into()), units(view, view.statements));
+        let (done, all) = (number(done.into()), units(form, view.statements));
         let was = if failed == 1 { "was" } else { "were" };
         let failed = number(failed.into());
         return Some(format!(
@@ -184,10 +182,10 @@ fn progress(view: &Overview, remarks: u32) -> Option<String> {
         0 => format!("No statement finished{unread}{odd}."),
         // With unread statements or unknown statuses, "N of M" would be wrong.
         _ if done < view.statements && unread.is_empty() && odd.is_empty() => {
-            let (done, all) = (number(done.into()), units(view, view.statements));
+            let (done, all) = (number(done.into()), units(form, view.statements));
             format!("{done} of {all} finished.")
         }
-        _ => format!("{} finished{unread}{odd}.", units(view, done)),
+        _ => format!("{} finished{unread}{odd}.", units(form, done)),
     })
 }
 

@@ -3,10 +3,10 @@
 
 use serde_json::{Map, Value};
 
+use super::state;
 use super::tree::RunTree;
 use crate::model::issue::Issue;
-use crate::model::time::Stamp;
-use crate::model::{Binding, BindingKind, RecordedStatus, Run, RunStatus, ValueAt};
+use crate::model::{Binding, BindingKind, Run, ValueAt};
 use crate::read::decode::jsonl::text;
 
 /// The marker of a complete download.
@@ -14,15 +14,8 @@ pub(super) const MARKER: &str = ".prose-run-manifest.json";
 /// Maximum bytes read of the marker.
 const MOST: usize = 16 << 20;
 
-/// Keys of the marker's record of the run that have a place of their own, or tell nothing to a reader.
-const NO_FACTS: [&str; 6] = [
-    "run_id",
-    "created_at",
-    "status",
-    "program_ref",
-    "files",
-    "session_files",
-];
+/// Keys of the marker's record of the run that tell a reader nothing: its files are listed as files.
+const NO_FACTS: [&str; 3] = ["program_ref", "files", "session_files"];
 
 /// Reads the marker into the run; returns `false` if the folder has none.
 pub(super) fn read(tree: &mut RunTree<'_>, run: &mut Run) -> bool {
@@ -38,7 +31,9 @@ pub(super) fn read(tree: &mut RunTree<'_>, run: &mut Run) -> bool {
         return true;
     };
     if let Some(Value::Object(record)) = marker.get("run") {
-        told(run, record);
+        let program = record.get("program_ref").and_then(text);
+        run.program.path = program.or(run.program.path.take());
+        state::take_record(run, MARKER, record, &NO_FACTS);
     }
     let listed = marker.get("download").and_then(|of| of.get("files"));
     for entry in listed.and_then(Value::as_array).into_iter().flatten() {
@@ -72,26 +67,4 @@ pub(super) fn read(tree: &mut RunTree<'_>, run: &mut Run) -> bool {
         tree.issue(issue.at_file(path).hint("Download the run again."));
     }
     true
-}
-
-/// Takes the service's record of the run.
-fn told(run: &mut Run, record: &Map<String, Value>) {
-    let get = |key: &str| record.get(key).and_then(text);
-    run.id = get("run_id").unwrap_or_default();
-    run.started = get("created_at").map(|at| Stamp::parse(&at));
-    run.program.path = get("program_ref").or(run.program.path.take());
-    if let Some(word) = get("status") {
-        let (file, at) = (MARKER.into(), None);
-        let status = RunStatus::parse(&word);
-        run.recorded.push(RecordedStatus { file, status, at });
-    }
-    for (key, value) in record
-        .iter()
-        .filter(|(key, _)| !NO_FACTS.contains(&key.as_str()))
-    {
-        let said = text(value).unwrap_or_default();
-        if !said.is_empty() {
-            run.facts.push((key.as_str().into(), said));
-        }
-    }
 }

@@ -64,7 +64,7 @@ pub fn decode(source: &dyn Source, root: &str) -> Run {
     let form = state::read(&mut tree, &mut run);
     let hosted = hosted::read(&mut tree, &mut run).then_some(FolderForm::Hosted);
     let ledger = mounted::form(&tree);
-    run.form = state::form_of(hosted.or(ledger).unwrap_or(form));
+    run.form = hosted.or(ledger).unwrap_or(form).form();
     run.root = tree.root.as_str().into();
     if run.id.is_empty() {
         run.id = tree
@@ -184,7 +184,7 @@ pub fn lone_state_file(path: &str, text: &str) -> Run {
     let mut run = Run::default();
     let name = path.rsplit('/').next().unwrap_or(path);
     let (form, issues) = state::from_text(&mut run, name, text, "");
-    run.form = state::form_of(form);
+    run.form = form.form();
     run.issues
         .extend(issues.into_iter().map(|issue| issue.at_file(name)));
     if let Some(file) = &run.state_file {

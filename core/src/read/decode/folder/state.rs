@@ -1,13 +1,13 @@
 //! Reads the state of a run folder: the state file in any format, `run.json`, and the receipts
 //! (docs/reference/formats.md).
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::files::is_state_name;
 use super::tree::RunTree;
 use crate::model::issue::Issue;
 use crate::model::source::FileEntry;
-use crate::model::{CompactLog, FolderForm, Form, RecordedStatus, Run, RunHead};
+use crate::model::{CompactLog, FolderForm, RecordedStatus, Run, RunHead};
 use crate::read::decode::sealed::is_sealed;
 use crate::read::decode::state_md::{self, lines};
 use crate::read::decode::{compact_log, preamble, receipts};
@@ -209,6 +209,32 @@ fn take_head(run: &mut Run, head: RunHead) {
     run.facts.extend(head.facts);
 }
 
+/// Copies the values of a JSON record of the run into the run: its status as a record of `file`, unknown keys as facts.
+/// The keys in `without` tell a reader nothing.
+pub(super) fn take_record(
+    run: &mut Run,
+    file: &str,
+    record: &Map<String, Value>,
+    without: &[&str],
+) {
+    let mut head = RunHead::default();
+    let told = record
+        .iter()
+        .filter(|(key, _)| !without.contains(&key.as_str()));
+    for (key, value) in told {
+        match value {
+            Value::String(text) => head.take_or_keep(key, text),
+            Value::Null => head.take(key, ""),
+            other => head.take_or_keep(key, &other.to_string()),
+        };
+    }
+    if let Some(status) = head.status.take() {
+        let (file, at) = (file.into(), head.ended.clone());
+        run.recorded.push(RecordedStatus { file, status, at });
+    }
+    take_head(run, head);
+}
+
 /// Reads the head of form D: the heading `# Run State — {id}`, and lines such as `**Status:** completed` below.
 fn run_state(run: &mut Run, text: &str) {
     let mut head = RunHead::default();
@@ -261,19 +287,7 @@ fn record(tree: &mut RunTree<'_>, run: &mut Run, text: &str) -> Option<Anchor> {
             "The id in the state file is used. Check whether both files are of the same run.",
         ));
     }
-    let mut head = RunHead::default();
-    for (key, value) in record.iter().filter(|(key, _)| *key != "v") {
-        match value {
-            Value::String(text) => head.take_or_keep(key, text),
-            Value::Null => head.take(key, ""),
-            other => head.take_or_keep(key, &other.to_string()),
-        };
-    }
-    if let Some(status) = head.status.take() {
-        let (file, at) = ("run.json".into(), head.ended.clone());
-        run.recorded.push(RecordedStatus { file, status, at });
-    }
-    take_head(run, head);
+    take_record(run, "run.json", &record, &["v"]);
     Some(Anchor {
         is_of_a_component: record.contains_key("component_ref"),
         count: record.get("receipt_count").and_then(Value::as_i64),
@@ -307,9 +321,4 @@ fn receipts_of(tree: &mut RunTree<'_>, run: &mut Run, anchor: Option<&Anchor>) -
         run.state_file = Some(receipts::state_file(&read.statements));
     }
     true
-}
-
-/// Converts a folder's form to the form of a run.
-pub(super) fn form_of(form: FolderForm) -> Form {
-    Form::Folder { form }
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::model::Form;
 use crate::pages::view::{Failure, GateView};
 
 fn node(text: &str, path: &str) -> NodeRef {
@@ -31,7 +32,7 @@ fn a_run_at_a_gate() {
         "Waiting at gate production_deploy since 25 Jan 2026, 13:04 UTC"
     );
     assert_eq!(
-        sentences(&view, 0),
+        sentences(&view, &Form::Unknown, 0),
         [
             "28 of 29 statements finished.",
             "1 statement needed more than one attempt; 1 failure was recovered.",
@@ -67,16 +68,22 @@ fn an_interrupted_run_says_since_when_it_is_silent() {
         ..Overview::default()
     };
     let since = "The last sign of life was on 15 Jan 2026, 09:11 UTC.";
-    assert_eq!(sentences(&view, 0)[1], since);
+    assert_eq!(sentences(&view, &Form::Unknown, 0)[1], since);
     view.by_status = vec![StatusCount {
         status: WAS_EXECUTING.to_owned(),
         count: 1,
     }];
     let unfinished =
         "The statement that was running then did not finish; it may have been carried out in part.";
-    assert_eq!(sentences(&view, 0)[1], format!("{since} {unfinished}"));
+    assert_eq!(
+        sentences(&view, &Form::Unknown, 0)[1],
+        format!("{since} {unfinished}")
+    );
     view.last_sign = None;
-    assert_eq!(sentences(&view, 0), ["1 of 2 statements finished."]);
+    assert_eq!(
+        sentences(&view, &Form::Unknown, 0),
+        ["1 of 2 statements finished."]
+    );
 }
 
 #[test]
@@ -99,13 +106,16 @@ fn a_failed_run_names_its_cause_and_where_it_lies() {
         headline(&view, false),
         "Failed at session \"Process chunk\""
     );
-    assert_eq!(sentences(&view, 0)[1], "It ended the block around it.");
+    assert_eq!(
+        sentences(&view, &Form::Unknown, 0)[1],
+        "It ended the block around it."
+    );
     let view = Overview {
         status: "interrupted".to_owned(),
         ..view
     };
     assert_eq!(
-        sentences(&view, 0)[1],
+        sentences(&view, &Form::Unknown, 0)[1],
         "`session \"Process chunk\"` failed first; it ended the block around it."
     );
 }
@@ -120,7 +130,7 @@ fn counts_are_written_as_everywhere() {
         ..Overview::default()
     };
     assert_eq!(
-        sentences(&view, 0),
+        sentences(&view, &Form::Unknown, 0),
         [
             "49\u{202f}999 of 50\u{202f}000 statements finished.",
             "The run left 12\u{202f}345 values."
@@ -137,7 +147,10 @@ fn a_silent_run_says_for_how_long() {
         ..Overview::default()
     };
     assert_eq!(headline(&view, false), "Running, silent for 3d 4h");
-    assert_eq!(sentences(&view, 0), ["No statement is recorded yet."]);
+    assert_eq!(
+        sentences(&view, &Form::Unknown, 0),
+        ["No statement is recorded yet."]
+    );
 }
 
 #[test]
@@ -175,7 +188,7 @@ fn what_could_not_be_read_is_never_said_to_be_none() {
             ..Overview::default()
         };
         assert_eq!(headline(&view, false), headline_said);
-        assert_eq!(sentences(&view, 0), said, "{parts:?}");
+        assert_eq!(sentences(&view, &Form::Unknown, 0), said, "{parts:?}");
     }
 }
 
@@ -187,7 +200,7 @@ fn a_store_of_agents_is_no_run_of_unknown_status() {
         ..Overview::default()
     };
     assert_eq!(headline(&view, false), "A store of 3 agents");
-    assert!(sentences(&view, 0)[0].contains("not a run"));
+    assert!(sentences(&view, &Form::Unknown, 0)[0].contains("not a run"));
 }
 
 #[test]
@@ -210,6 +223,6 @@ fn bindings_without_statements_are_not_nothing() {
             bindings,
             ..Overview::default()
         };
-        assert_eq!(sentences(&view, 0), expected);
+        assert_eq!(sentences(&view, &Form::Unknown, 0), expected);
     }
 }
