@@ -180,25 +180,9 @@ mod tests {
             above.truncate(*level as usize);
             let at = trace.nodes.push_and_get_key(Node {
                 id: *id,
-                aliases: Vec::new(),
-                kind: NodeKind::Statement,
-                is_frame: false,
-                text: (*text).into(),
-                status: NodeStatus::Completed,
                 parent: above.last().copied(),
                 level: *level,
-                descendants: 0,
-                line: None,
-                line_guessed: false,
-                line_by: None,
-                attempts: 1,
-                max: None,
-                recovered: false,
-                inferred: false,
-                derived: false,
-                first_row: None,
-                last_row: None,
-                state_line: None,
+                ..Node::without_row(NodeKind::Statement, (*text).into(), NodeStatus::Completed)
             });
             above.push(at);
             trace.by_row.extend(id.map(|id| (id, at)));

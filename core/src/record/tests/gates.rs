@@ -528,15 +528,9 @@ fn a_gate_of_another_tool_closes_no_foreign_row() {
     ] {
         let mut run = Memory::new(Style::AppendOnly);
         run.executions.push(Execution {
-            id: 1,
             index: Some(1),
             text: text.into(),
-            status,
-            parent: None,
-            started: None,
-            completed: None,
-            error: None,
-            meta: None,
+            ..Execution::new(1, status)
         });
         run.gates.push(Gate {
             id: "deploy".into(),

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::chosen::{TraceChoice, chosen};
-use super::trace::{note, remarks_after, status_word, tree_row};
+use super::trace::{has_remarks, note, remarks_after, status_word, tree_row};
 use crate::pages::session::{Opened, Session};
 use crate::pages::view::{TracePage, TreeRow};
 use crate::trace::{NodeId, NodeKind};
@@ -14,13 +14,12 @@ pub(super) fn is_joined(opened: &Opened, at: NodeId) -> bool {
     let (Some(round), Some(call)) = (opened.node(at), opened.node(at.next())) else {
         return false;
     };
-    let says = |at: NodeId| !remarks_after(opened, Some(at)).is_empty();
     round.kind.is_round()
         && opened.index.children_of(at) == 1
         && call.is_frame
         && status_word(opened, round) == status_word(opened, call)
         && round.attempts <= 1
-        && !says(at)
+        && !has_remarks(opened, at)
 }
 
 /// Returns the node whose row shows the given node: for a joined round, the call in it.

@@ -370,18 +370,24 @@ fn ahead_view(ahead: &StatementAhead, listing: Option<&Listing>) -> Option<Ahead
 
 /// Returns the last remarks of the record, in the order of the trace.
 fn remarks(session: &Session) -> Vec<String> {
-    let mut all = remarks_after(session, None);
-    for (at, node) in session.trace().nodes.iter_enumerated() {
+    let nodes = &session.trace().nodes;
+    let behind = remarks_after(session, Some(nodes.next_key()));
+    let before = remarks_after(session, None);
+    let of_node = |(at, node): (NodeId, &Node)| {
         let said = node.remark(session.run());
-        all.extend(said.map(|said| format!("{}: {}", short(&node.text, 40), short(said, REMARK))));
-        all.extend(remarks_after(session, Some(at)));
-    }
-    all.extend(remarks_after(
-        session,
-        Some(session.trace().nodes.next_key()),
-    ));
-    let first = all.len().saturating_sub(REMARKS);
-    all.split_off(first)
+        let said = said.map(|said| format!("{}: {}", short(&node.text, 40), short(said, REMARK)));
+        said.into_iter()
+            .chain(remarks_after(session, Some(at)))
+            .rev()
+            .collect::<Vec<_>>()
+    };
+    // From the end, so that only the last ones are written out.
+    let backwards = behind.into_iter().rev();
+    let backwards = backwards.chain(nodes.iter_enumerated().rev().flat_map(of_node));
+    let backwards = backwards.chain(before.into_iter().rev());
+    let mut last: Vec<String> = backwards.take(REMARKS).collect();
+    last.reverse();
+    last
 }
 
 /// Returns the headline. `known`: the program and the run's position in it are known. `inferred`: the position is not

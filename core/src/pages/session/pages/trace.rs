@@ -368,6 +368,13 @@ fn says_branch(text: &str, branch: &str) -> bool {
     text.trim() == branch || name == Some(branch) || is_branch_text(text, branch)
 }
 
+/// Returns whether a log or a state file has a remark after a node.
+pub(crate) fn has_remarks(opened: &Opened, node: NodeId) -> bool {
+    let all = &opened.trace.remarks;
+    all.binary_search_by_key(&Some(node), |(after, _)| *after)
+        .is_ok()
+}
+
 /// Returns the remarks of a log or a state file after a node; with `None`, those before the first node.
 pub(crate) fn remarks_after(opened: &Opened, node: Option<NodeId>) -> Vec<String> {
     let all = &opened.trace.remarks;

@@ -4,7 +4,7 @@ use super::block::{LINE, one_line};
 use crate::model::text::{counted, short};
 use crate::pages::session::Session;
 use crate::pages::session::pages::calm::is_odd;
-use crate::pages::session::pages::trace::{error_of, remarks_after, status_word};
+use crate::pages::session::pages::trace::{error_of, has_remarks, remarks_after, status_word};
 use crate::pages::view::{Tone, icon, tone};
 use crate::trace::{Node, NodeId};
 
@@ -17,9 +17,8 @@ const REMARK: usize = 200;
 pub(super) fn tree(session: &Session, focus: Option<NodeId>) -> (Vec<String>, usize) {
     let trace = session.trace();
     // Nodes around the focus, or around a row that did not go well, are unfolded.
-    let says = |at: NodeId, node: &Node| {
-        node.remark(session.run()).is_some() || !remarks_after(session, Some(at)).is_empty()
-    };
+    let says =
+        |at: NodeId, node: &Node| node.remark(session.run()).is_some() || has_remarks(session, at);
     let shown = trace.above(|at, node| is_odd(node) || focus == Some(at) || says(at, node));
     let mut lines: Vec<String> = remarks_after(session, None)
         .iter()
