@@ -194,9 +194,9 @@ fn reactor(place: String) -> OpenError {
     OpenError::NoRun {
         place,
         found:
-            "this place contains the receipts of a reactor (schema openprose.receipt), which are not a run: a reactor keeps running, and each of its nodes has receipts of its own"
+            "this file contains the receipts of a reactor (schema openprose.receipt), without the directory that they belong to"
                 .to_owned(),
-        next: "Give the folder of a run. Any JSON tool can show the receipts, which are a list."
+        next: "Give the reactor's whole directory, in which `receipts.json` is beside `compile/` or `world-models/`."
             .to_owned(),
     }
 }
