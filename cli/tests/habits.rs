@@ -1,15 +1,16 @@
 //! Tests what the commands print about the runs of core/tests/fixtures/real-4.json, command by command. `core/tests/real`
 //! checks the facts of the same cases.
 
-use std::fs;
-use std::process::{Command, Stdio};
+#[path = "shared/habits.rs"]
+mod shared;
+
+use std::process::Command;
 
 use prosescope_core::model::schema::STATE_SQL;
 use prosescope_test_support::needs;
 use serde_json::Value;
+use shared::RUN;
 use tempfile::TempDir;
-
-const RUN: &str = "20260104-101500-case01";
 
 /// The end of a command: its exit code, and all that it printed.
 struct Said {
@@ -28,33 +29,26 @@ impl Said {
 
 /// Puts a case into a run folder of a project.
 fn project(case: &Value) -> TempDir {
-    let project = tempfile::tempdir().expect("a folder");
-    let run = project.path().join(".prose/runs").join(RUN);
-    for (path, text) in case["files"].as_object().expect("paths and texts") {
-        let path = run.join(path);
-        fs::create_dir_all(path.parent().expect("a folder")).expect("made");
-        fs::write(path, text.as_str().expect("a text")).expect("written");
-    }
+    let files = case["files"].as_object().expect("paths and texts").iter();
+    let files = files.map(|(path, text)| (&**path, text.as_str().expect("a text")));
+    let project = shared::project(files);
     if let Some(sql) = case["sql"].as_array() {
         let lines = sql.iter().map(|sql| sql.as_str().expect("SQL"));
         let all: Vec<&str> = [STATE_SQL].into_iter().chain(lines).collect();
+        let database = project
+            .path()
+            .join(".prose/runs")
+            .join(RUN)
+            .join("state.db");
         let mut sqlite3 = Command::new("sqlite3");
-        sqlite3.arg(run.join("state.db")).arg(all.join(";\n"));
+        sqlite3.arg(database).arg(all.join(";\n"));
         assert!(sqlite3.status().expect("sqlite3 runs").success());
     }
     project
 }
 
 fn run(project: &TempDir, args: &[&str]) -> Said {
-    let out = Command::new(env!("CARGO_BIN_EXE_prosescope"))
-        .args(args)
-        .current_dir(project.path())
-        .env("HOME", project.path().join("home"))
-        .env_remove("PROSE_NOW")
-        .env_remove("PROSE_RUN")
-        .stdin(Stdio::null())
-        .output()
-        .expect("prosescope runs");
+    let out = shared::run(project, args);
     Said {
         code: out.status.code().unwrap_or(-1),
         out: String::from_utf8_lossy(&out.stdout).into_owned(),

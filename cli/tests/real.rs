@@ -2,13 +2,12 @@
 //! The cases are in core/tests/fixtures/real.json and real-more.json; `core/tests/real` checks the facts of the same
 //! cases.
 
-use std::fs;
-use std::process::{Command, Stdio};
+#[path = "shared/habits.rs"]
+mod habits;
 
+use habits::{RUN, project, run};
 use serde_json::Value;
 use tempfile::TempDir;
-
-const RUN: &str = "20260104-101500-case01";
 
 /// Puts the files of a case into a run folder of a project, and returns all that the commands print about the run.
 fn printed(files: &Value) -> String {
@@ -24,29 +23,9 @@ fn printed(files: &Value) -> String {
     printed
 }
 
-/// Returns a project with one run that consists of these files.
-fn project<'t>(files: impl IntoIterator<Item = (&'t str, &'t str)>) -> TempDir {
-    let project = tempfile::tempdir().expect("a folder");
-    let run = project.path().join(".prose/runs").join(RUN);
-    for (path, text) in files {
-        let path = run.join(path);
-        fs::create_dir_all(path.parent().expect("a folder")).expect("made");
-        fs::write(path, text).expect("written");
-    }
-    project
-}
-
 /// Runs a command in a project. Returns its exit code and all its output.
 fn said(project: &TempDir, args: &[&str]) -> (i32, String) {
-    let out = Command::new(env!("CARGO_BIN_EXE_prosescope"))
-        .args(args)
-        .current_dir(project.path())
-        .env("HOME", project.path().join("home"))
-        .env_remove("PROSE_NOW")
-        .env_remove("PROSE_RUN")
-        .stdin(Stdio::null())
-        .output()
-        .expect("prosescope runs");
+    let out = run(project, args);
     let said = format!(
         "$ prosescope {}\n{}{}",
         args.join(" "),

@@ -33,7 +33,7 @@ pub(crate) struct DiffArgs {
     #[arg(long)]
     pub(crate) all: bool,
     /// Print Markdown for a comment at a pull request; secrets are replaced as in `share`
-    #[arg(long)]
+    #[arg(long, conflicts_with = "json")]
     pub(crate) markdown: bool,
     /// Also compare runs of different programs
     #[arg(long)]

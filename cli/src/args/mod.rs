@@ -271,7 +271,7 @@ pub(crate) struct ShowArgs {
     pub(crate) run: RunArgs,
     /// Print Markdown for a comment at a pull request: the verdict, what failed, the names of the values. Secrets are
     /// replaced as in `share`
-    #[arg(long, conflicts_with = "for_model")]
+    #[arg(long, conflicts_with_all = ["for_model", "json"])]
     pub(crate) markdown: bool,
     /// Exit with 1 unless the run completed and did nothing against its program
     #[arg(long)]

@@ -1,6 +1,6 @@
 use prosescope_core::pages::session::pages::{self, COMPARED, CompareOptions, NotComparable};
 
-use super::{ended, for_model, unread};
+use super::{ended, markdown, unread};
 use crate::args::diff::DiffArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -8,24 +8,22 @@ use crate::out::Out;
 use crate::{locate, print};
 
 pub(super) fn run(args: &DiffArgs, out: &Out) -> Result<Exit, CliError> {
-    let (a, b) = (locate::open(&args.a)?, locate::open(&args.b)?);
     let options = CompareOptions {
         all: args.all,
         anyway: args.anyway,
     };
-    let view = pages::compare(&a, &b, Some(locate::now()), options).map_err(refused)?;
     if args.markdown {
-        let text = print::compared_as_markdown(&view);
-        for_model::markdown(text, &[&args.a, &args.b], out)?;
-    } else {
-        out.show(&view, || print::compared(&view, out.width))?;
+        return markdown::compared(args, options, out);
     }
+    let (a, b) = (locate::open(&args.a)?, locate::open(&args.b)?);
+    let view = pages::compare(&a, &b, Some(locate::now()), options).map_err(refused)?;
+    out.show(&view, || print::compared(&view, out.width))?;
     unread::require_parts(&a, &COMPARED)?;
     unread::require_parts(&b, &COMPARED)?;
     Ok(ended(&a).max(ended(&b)))
 }
 
-fn refused(why: NotComparable) -> CliError {
+pub(super) fn refused(why: NotComparable) -> CliError {
     let message = why.to_string();
     match why {
         NotComparable::NoRun(_) => {

@@ -4,14 +4,13 @@ use prosescope_core::model::text::{bytes, count};
 use prosescope_core::pages::session::{Session, pages};
 use prosescope_core::pages::view::{ForModel, ModelSize, RunPart};
 use prosescope_core::trace::NodeId;
-use prosescope_share::model::{ModelTextRequest, for_model, masked};
+use prosescope_share::model::{ModelTextRequest, for_model};
 use prosescope_share::pack::ShareError;
 use prosescope_share::sharing::Sharing;
 
 use super::share::{self, RunsToShare};
 use super::{ended, node_named};
 use crate::args::ShowArgs;
-use crate::args::share::WishArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::locate;
@@ -36,31 +35,13 @@ pub(super) fn run(args: &ShowArgs, out: &Out) -> Result<Exit, CliError> {
         return told(&session, &text, out);
     }
     let opened = RunsToShare::open(&[name], false, out)?;
-    let Some((session, disk)) = opened.first() else {
-        let message = "--for-model needs a run, but the named file is a database of workflows";
-        return Err(CliError::usage(message).hint("`prosescope workflow list` lists the workflows"));
-    };
+    let (session, disk) = opened.run("--for-model")?;
     let node = node(session, args)?;
     let redactor = share::redactor(&args.wishes, &opened)?;
     let mut sharing = Sharing::new(opened.shared()?, redactor).map_err(failed)?;
     let asked = ModelTextRequest { node, size, now };
     let text = for_model(&mut sharing, disk, &share::made(false), asked);
     told(session, &text.map_err(failed)?, out)
-}
-
-/// Prints a text about runs as Markdown, without the secrets of these runs.
-pub(super) fn markdown(text: String, runs: &[&str], out: &Out) -> Result<(), CliError> {
-    let mut text = text;
-    for run in runs {
-        let opened = RunsToShare::open(&[(*run).to_owned()], false, out)?;
-        if let Some((_, disk)) = opened.first() {
-            let redactor = share::redactor(&WishArgs::default(), &opened)?;
-            let mut sharing = Sharing::new(opened.shared()?, redactor).map_err(share::failed)?;
-            let safe = masked(&mut sharing, disk, &share::made(false), &text);
-            text = safe.map_err(share::failed)?;
-        }
-    }
-    out.text(&text)
 }
 
 fn node(session: &Session, args: &ShowArgs) -> Result<Option<NodeId>, CliError> {

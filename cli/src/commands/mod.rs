@@ -25,6 +25,7 @@ mod gates;
 mod get;
 mod init;
 mod man;
+mod markdown;
 mod next;
 #[cfg(feature = "postgres")]
 mod postgres;

@@ -5,7 +5,7 @@ use prosescope_share::wishes::Wishes;
 use serde::Serialize;
 
 use super::windows::Windows;
-use super::{ended, for_model, unread};
+use super::{ended, for_model, markdown, unread};
 use crate::args::ShowArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -42,14 +42,11 @@ pub(super) fn run(args: &ShowArgs, out: &Out) -> Result<Exit, CliError> {
         let message = "--without, --with, --keep, --redact, --max-value and --raw need --for-model";
         return Err(CliError::usage(message).hint("also give --for-model"));
     }
+    if args.markdown {
+        return markdown::shown(args, out);
+    }
     let session = locate::open(&args.run.name()?)?;
     let overview = pages::overview(&session, Some(locate::now()));
-    if args.markdown {
-        let values = pages::bindings_page(&session, 0, MARKDOWN_VALUES).rows;
-        let text = print::shown_as_markdown(&overview, &values);
-        for_model::markdown(text, &[&args.run.name()?], out)?;
-        return Ok(state(args, &overview).max(ended(&session)));
-    }
     let imports = pages::imports(&session);
     let issues = pages::issues_page(&session);
     if out.json {
@@ -89,14 +86,12 @@ pub(super) fn run(args: &ShowArgs, out: &Out) -> Result<Exit, CliError> {
     Ok(state(args, &overview).max(ended(&session)))
 }
 
-/// The largest number of values that Markdown lists.
-const MARKDOWN_VALUES: u32 = 50;
-
 /// Returns the exit code for the state of the run, if the caller asked for it.
-fn state(args: &ShowArgs, overview: &Overview) -> Exit {
+pub(super) fn state(args: &ShowArgs, overview: &Overview) -> Exit {
     let is_well = overview.status == RunStatus::Completed.word() && overview.against.is_none();
-    match args.exit_status && !is_well {
-        true => Exit::Issues,
-        false => Exit::Done,
+    if args.exit_status && !is_well {
+        Exit::Issues
+    } else {
+        Exit::Done
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use prosescope_core::model::text::{counted, short};
 use prosescope_core::pages::view::{
-    BindingRow, CompareView, ComparedNode, ComparedRow, Overview, icon,
+    BindingsPage, CompareView, ComparedNode, ComparedRow, Overview, icon,
 };
 use prosescope_core::record::render::text::escape;
 
@@ -16,7 +16,7 @@ const LISTED: usize = 50;
 const ERROR: usize = 2_000;
 
 /// Formats the verdict of a run, what failed, what it cost, and its values, folded.
-pub(crate) fn shown(view: &Overview, values: &[BindingRow]) -> String {
+pub(crate) fn shown(view: &Overview, values: &BindingsPage) -> String {
     let mut out = format!("### {} {}\n\n", icon(&view.status), inline(&view.headline));
     let program = view.program.as_deref().unwrap_or("program not recorded");
     let _ = writeln!(out, "{}, run {}\n", code(program), code(&view.run));
@@ -50,13 +50,13 @@ pub(crate) fn shown(view: &Overview, values: &[BindingRow]) -> String {
             inline(prompt)
         );
     }
-    if !values.is_empty() {
-        let many = counted(values.len() as u64, "value", "values");
+    if values.total > 0 {
+        let many = counted(values.total.into(), "value", "values");
         let _ = writeln!(
             out,
             "\n<details><summary>{many}</summary>\n\n| value | kind | size |\n|---|---|---|"
         );
-        for value in values.iter().take(LISTED) {
+        for value in &values.rows {
             let size = value.len.map_or("missing".to_owned(), bytes);
             let _ = writeln!(
                 out,
@@ -65,7 +65,7 @@ pub(crate) fn shown(view: &Overview, values: &[BindingRow]) -> String {
                 inline(&value.kind)
             );
         }
-        more(&mut out, values.len());
+        more(&mut out, values.total as usize, values.rows.len());
         out.push_str("\n</details>\n");
     }
     out
@@ -100,7 +100,7 @@ pub(crate) fn compared(view: &CompareView) -> String {
         for row in rows.iter().take(LISTED) {
             let _ = writeln!(out, "{row}");
         }
-        more(&mut out, rows.len());
+        more(&mut out, rows.len(), LISTED);
         out.push_str("\n</details>\n");
     }
     let values = view.values.iter().chain(&view.memories);
@@ -111,7 +111,7 @@ pub(crate) fn compared(view: &CompareView) -> String {
         let all = names.len();
         names.truncate(LISTED);
         let _ = writeln!(out, "\n**Values that differ:** {}", names.join(", "));
-        more(&mut out, all);
+        more(&mut out, all, LISTED);
     }
     for note in &view.notes {
         let _ = writeln!(out, "\n> {}", inline(note));
@@ -133,8 +133,8 @@ fn row(row: &ComparedRow) -> String {
     format!("| {} | {a} | {b} |", code(&short(text, 100)))
 }
 
-fn more(out: &mut String, all: usize) {
-    if let Some(left @ 1..) = all.checked_sub(LISTED) {
+fn more(out: &mut String, all: usize, shown: usize) {
+    if let Some(left @ 1..) = all.checked_sub(shown) {
         let _ = writeln!(out, "\n… and {left} more");
     }
 }

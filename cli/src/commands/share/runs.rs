@@ -87,12 +87,17 @@ impl RunsToShare {
         })
     }
 
-    /// Returns the first run and its disk; `None` if the first is a database of workflows.
-    pub(in crate::commands) fn first(&self) -> Option<(&Session, &Disk)> {
-        match self.all.first()? {
-            One::Run(opened) => Some((&opened.session, &opened.disk)),
-            One::Workflows { .. } => None,
+    /// Returns the first run and its disk, for an option that needs a run.
+    ///
+    /// # Errors
+    /// If the first file is a database of workflows.
+    pub(in crate::commands) fn run(&self, option: &str) -> Result<(&Session, &Disk), CliError> {
+        if let Some(One::Run(opened)) = self.all.first() {
+            return Ok((&opened.session, &opened.disk));
         }
+        let message =
+            format!("{option} needs a run, but the named file is a database of workflows");
+        Err(CliError::usage(message).hint("`prosescope workflow list` lists the workflows"))
     }
 
     /// Returns the folders of the runs.
