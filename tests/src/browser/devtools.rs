@@ -29,8 +29,25 @@ pub(super) struct Log {
     pub(super) workers: Vec<String>,
     /// The file input whose dialog was intercepted and that waits for files.
     pub(super) chooser: Option<Value>,
-    /// The names of files that the page offered for download.
-    pub(super) downloads: Vec<String>,
+    /// The downloads of the page, the oldest first.
+    pub(super) downloads: Vec<Download>,
+}
+
+/// A file that the page offered for download.
+#[derive(Debug)]
+pub(super) struct Download {
+    /// The browser's id of the download.
+    id: String,
+    name: String,
+    is_complete: bool,
+}
+
+impl Log {
+    /// Returns whether a file of this name was downloaded whole.
+    pub(super) fn has_downloaded(&self, name: &str) -> bool {
+        let mut downloads = self.downloads.iter();
+        downloads.any(|download| download.name == name && download.is_complete)
+    }
 }
 
 /// A connection to one browser.
@@ -197,7 +214,16 @@ impl DevTools {
             }
             "Page.fileChooserOpened" => self.log.chooser = Some(params["backendNodeId"].clone()),
             "Browser.downloadWillBegin" => {
-                self.log.downloads.push(text(&params["suggestedFilename"]));
+                self.log.downloads.push(Download {
+                    id: text(&params["guid"]),
+                    name: text(&params["suggestedFilename"]),
+                    is_complete: false,
+                });
+            }
+            "Browser.downloadProgress" if params["state"] == "completed" => {
+                let id = text(&params["guid"]);
+                let same = self.log.downloads.iter_mut().filter(|d| d.id == id);
+                same.for_each(|download| download.is_complete = true);
             }
             "Target.attachedToTarget" if params["targetInfo"]["type"] == "worker" => {
                 let session = text(&params["sessionId"]);

@@ -56,6 +56,14 @@ impl Deref for Browser {
     }
 }
 
+/// JavaScript that describes the page: its address, the element with the focus, the current row, and the visible text.
+const LOOK: &str = "[
+    location.href,
+    'focus: ' + document.activeElement?.outerHTML.slice(0, 300),
+    'current: ' + document.querySelector('.row.current')?.outerHTML.slice(0, 300),
+    document.body?.innerText,
+].join('\\n')";
+
 /// Returns JavaScript that tests whether an expression is true. An exception counts as false, because an element may
 /// not exist yet.
 fn truth(js: &str) -> String {
@@ -455,7 +463,8 @@ impl Page {
     pub fn downloaded(&mut self, name: &str) -> PathBuf {
         let file = self.downloads.path().join(name);
         let start = Instant::now();
-        while !file.is_file() {
+        // The browser creates the file before it writes the content.
+        while !self.devtools.log.has_downloaded(name) || !file.is_file() {
             assert!(
                 start.elapsed() < PATIENCE,
                 "no download {name}: {:?}",
@@ -558,9 +567,9 @@ impl Page {
             .unwrap_or(0)
     }
 
-    /// Returns a description of the page for the message of a failing test.
+    /// Returns a description of the page, its focus and its current row for the message of a failing test.
     fn describe(&mut self) -> String {
-        let look = json!({"expression": "location.href + '\\n' + document.body?.innerText", "returnByValue": true});
+        let look = json!({"expression": LOOK, "returnByValue": true});
         let session = self.session.clone();
         let shown = self
             .devtools
