@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::pages::NodeIndex;
+use super::pages::{NodeIndex, check_agents, check_ahead};
 use crate::model::issue::Issue;
 use crate::model::{GateStatus, Run, RunStatus, Text};
-use crate::pages::check::issues::{RunUnderCheck, find_issues};
+use crate::pages::check::issues::{Findings, RunUnderCheck, find_issues};
 use crate::pages::view::{BindingRef, Counts};
 use crate::program::Listing;
 use crate::trace::judgement;
@@ -86,7 +86,8 @@ impl Opened {
         self.run.issues.iter().chain(&self.trace.issues)
     }
 
-    /// Returns the issues of reading the run and those of a check that reads no more data.
+    /// Returns the issues of reading the run and those of a check that reads no more data. The line of a list, the
+    /// overview and the page of issues all count these.
     pub(super) fn found(&self, now: Option<i64>) -> Vec<Issue> {
         let mut issues: Vec<Issue> = self.issues().cloned().collect();
         issues.extend(find_issues(RunUnderCheck {
@@ -95,6 +96,10 @@ impl Opened {
             listing: self.listing.as_ref(),
             now,
         }));
+        let mut findings = Findings::default();
+        check_agents(self, &mut findings);
+        check_ahead(self, &mut findings);
+        issues.extend(findings.finish());
         issues
     }
 

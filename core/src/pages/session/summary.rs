@@ -38,7 +38,7 @@ const FAILURE: usize = 160;
 /// Returns the run as one line of a list.
 pub fn summary(session: &Session) -> RunSummary {
     RunSummary {
-        issues: Counts::of(session.issues()),
+        issues: session.issue_counts(),
         name: last_part(&session.label, &session.place).to_owned(),
         against: session.against(),
         ..line_of(&session.run, &session.trace, &session.place)

@@ -24,7 +24,7 @@ pub(super) fn used_agents(opened: &Opened) -> BTreeMap<(&str, &str), usize> {
 }
 
 /// Reports agents of the project and the user that are in two stores.
-pub(super) fn check_agents(opened: &Opened, findings: &mut Findings) {
+pub(in crate::pages::session) fn check_agents(opened: &Opened, findings: &mut Findings) {
     let used = used_agents(opened);
     for (at, agent) in opened.run.agents.iter().enumerate() {
         let first = used.get(&(&*agent.name, agent.scope.word()));

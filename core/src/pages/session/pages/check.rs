@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::agents::check_agents;
 use super::files::{issue_view, place_words};
 use super::imports::{ImportCalls, imports, is_unused, nested};
 use crate::model::issue::Issue;
@@ -27,8 +26,6 @@ pub fn check(session: &Session, now: Option<i64>) -> Vec<Issue> {
     let mut findings = Findings::default();
     check_attachments(session, &mut findings);
     check_imports(session, &mut findings);
-    check_agents(session, &mut findings);
-    check_ahead(session, &mut findings);
     check_database(session, &mut findings);
     issues.extend(findings.finish());
     issues
@@ -219,7 +216,7 @@ fn check_imports(session: &Session, findings: &mut Findings) {
 }
 
 /// Reports names and agents' memories that are missing although the remaining statements need them.
-fn check_ahead(opened: &Opened, findings: &mut Findings) {
+pub(in crate::pages::session) fn check_ahead(opened: &Opened, findings: &mut Findings) {
     let Some(listing) = opened.listing.as_ref() else {
         return;
     };

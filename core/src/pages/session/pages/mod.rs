@@ -38,11 +38,13 @@ mod writes;
 
 pub use super::summary::summary;
 pub use agents::agents;
+pub(super) use agents::check_agents;
 pub use audit::{
     AuditFilter, audit, audit_check, audit_stats, audit_timeouts, gate_waits, longest_first,
 };
 pub use bindings::{binding_place, binding_row, bindings_page, resolve};
 pub use calm::{name_calls, went_well};
+pub(super) use check::check_ahead;
 pub use check::{check, check_page, check_program};
 pub use chosen::{TraceChoice, TraceOrder, chosen, chosen_page};
 pub use compare::{COMPARED, CompareOptions, NotComparable, compare};
