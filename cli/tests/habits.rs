@@ -228,7 +228,7 @@ fn markdown_for_a_forge_is_harmless() {
     let said = run(&project, &["show", RUN, "--markdown", "--exit-status"]);
     assert_eq!(said.code, 1, "{}", said.err);
     assert!(
-        said.out.contains("**Failed first:** `let a ="),
+        said.out.contains("**First cause:** `let a ="),
         "{}",
         said.out
     );

@@ -47,7 +47,7 @@ fn one(session: &Session) -> (String, String) {
     let _ = writeln!(out, "{program} · {}", view.run);
     let _ = writeln!(out, "{}", view.story.join(" "));
     if let Some(failure) = &view.failure {
-        let _ = writeln!(out, "\nWhat failed first:\n  {}", failure.cause.text);
+        let _ = writeln!(out, "\nFirst cause:\n  {}", failure.cause.text);
         if let Some(error) = &failure.error {
             let _ = writeln!(out, "  {error}");
         }

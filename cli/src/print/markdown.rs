@@ -36,7 +36,7 @@ pub(crate) fn shown(view: &Overview, values: &BindingsPage) -> String {
         let _ = writeln!(out, "- in its records: {errors}, {warnings}");
     }
     if let Some(failure) = &view.failure {
-        let _ = writeln!(out, "\n**Failed first:** {}", code(&failure.cause.text));
+        let _ = writeln!(out, "\n**First cause:** {}", code(&failure.cause.text));
         if let Some(error) = &failure.error {
             out.push_str(&block(&short(error, ERROR)));
         }

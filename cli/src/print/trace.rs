@@ -134,7 +134,7 @@ fn print_row(out: &mut String, row: &TreeRow, columns: &ColumnWidths) {
 
 fn notes(row: &TreeRow) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
-    notes.extend(row.first_cause.then(|| "failed first".to_owned()));
+    notes.extend(row.first_cause.then(|| "first cause".to_owned()));
     notes.extend(row.position.then(|| "stands here".to_owned()));
     let guessed = row.line.filter(|_| row.line_guessed);
     notes.extend(guessed.map(|line| format!("line {line}?")));

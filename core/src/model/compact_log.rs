@@ -45,6 +45,15 @@ pub struct RunHead {
 }
 
 impl CompactLog {
+    /// Returns the error with which the log says that the run failed: the key `error` of its head, or else the text of
+    /// its last trailer. `None` if the log contains neither.
+    pub fn error(&self) -> Option<&str> {
+        let mut facts = self.head.facts.iter();
+        let stated = facts.find(|(key, _)| &**key == "error");
+        let trailer = || self.lines.get(self.trailer? as usize)?.note.as_deref();
+        stated.map(|(_, error)| &**error).or_else(trailer)
+    }
+
     /// Returns whether any line records a statement, has a statement's number, or is a trailer.
     pub fn has_events(&self) -> bool {
         self.lines.iter().any(|line| {

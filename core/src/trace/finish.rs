@@ -12,7 +12,7 @@ use super::verdict::{self, Claim};
 use super::words::{self, Lead};
 use super::{Node, NodeId, NodeKind, NodeSlice, NodeStatus, Nodes, Trace, arena, caught, ways};
 use crate::model::issue::{Issue, Severity};
-use crate::model::{Run, RunStatus};
+use crate::model::{CompactLog, Run, RunStatus};
 use crate::program::{Listing, StatementKind};
 
 /// Builds the trace from nodes that are in preorder (see [`super::preorder::order`]).
@@ -123,6 +123,15 @@ impl TimeOrder<'_> {
             .and_then(|row| self.run.executions.get(row as usize))
             .map_or_else(|| i64::from(at.get()), |row| row.id)
     }
+
+    /// Returns whether the error that the log states for the run begins with the node's name, as in
+    /// `searcher.AllCallsFailed`. The run then ended because of this node, whatever else failed before.
+    fn is_named_in_error(&self, node: &Node) -> bool {
+        let error = self.run.log.as_ref().and_then(CompactLog::error);
+        let behind = error.and_then(|error| error.strip_prefix(&*node.text));
+        let in_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+        behind.is_some_and(|behind| !node.text.is_empty() && !behind.starts_with(in_name))
+    }
 }
 
 /// Whether a node may be a position: the node is open, and a row or a gate records it. A round or an announced branch
@@ -211,7 +220,7 @@ fn failure(
     let first = nodes
         .iter_enumerated()
         .filter(|(at, node)| failed(node) && below.get(*at) == Some(&false))
-        .min_by_key(|(at, node)| (order.last(node, *at), *at))
+        .min_by_key(|(at, node)| (!order.is_named_in_error(node), order.last(node, *at), *at))
         .map(|(at, _)| at);
     // A rejected gate is not a failed row, but it ends a run too.
     let refused = || {

@@ -3,6 +3,7 @@
 //! ```text
 //! ### planner — completed
 //! ### searcher — failed (no network)
+//! ### editor: FAILED — no draft
 //! ### digest → Shortfall
 //! ```
 //!
@@ -17,8 +18,12 @@ use crate::model::words as listed;
 use crate::model::{CompactLog, LogEvent, LogLine, Status, Text};
 use crate::read::decode::state_md::lines::heading;
 
-/// The separators between a name and its status in a heading.
+/// The separators between a name and its outcome in a heading.
 const DASHES: &[&str] = &[" — ", " – ", " -- ", " - ", " → ", " -> "];
+
+/// The separator between a name and a known status, as in `### searcher: FAILED — no network`. What follows a colon may
+/// also be a title, so an unknown word after it is no outcome.
+const COLON: &str = ": ";
 
 /// The texts that end a status word and begin its reason, as in `failed (no network)`.
 const FOLLOWS: &[&str] = &[
@@ -50,8 +55,7 @@ pub(super) fn read(log: &mut CompactLog) {
         _ => None,
     };
     let named: BTreeSet<Text> = log.lines.iter().filter_map(name).collect();
-    let error = log.head.facts.iter().find(|(key, _)| &**key == "error");
-    let error = error.map_or("", |(_, error)| error);
+    let error = log.error().unwrap_or_default();
     let all: Vec<_> = log
         .lines
         .iter()
@@ -87,7 +91,9 @@ pub(super) fn read(log: &mut CompactLog) {
 /// error `searcher.NoNetwork`, the heading `### searcher — NoNetwork` records a failure.
 fn record<'t>(line: &'t str, error: &str) -> Option<ParsedLine<'t>> {
     let (_, title) = heading(line).filter(|(level, _)| *level > 1)?;
-    let (name, rest) = DASHES.iter().find_map(|dash| title.split_once(dash))?;
+    let separators = DASHES.iter().chain([&COLON]);
+    let parts = separators.filter_map(|by| Some((by, title.split_once(by)?)));
+    let (by, (name, rest)) = parts.min_by_key(|(_, (name, _))| name.len())?;
     let numbered = name
         .split_once(['.', ')'])
         .filter(|(n, _)| n.bytes().all(|b| b.is_ascii_digit()));
@@ -102,7 +108,7 @@ fn record<'t>(line: &'t str, error: &str) -> Option<ParsedLine<'t>> {
         .and_then(|e| e.strip_prefix(['.', ':']))
     {
         Some(error) if error.trim() == rest => (Status::Failed, rest),
-        _ => status(rest).or_else(|| other(rest))?,
+        _ => status(rest).or_else(|| other(rest).filter(|_| *by != COLON))?,
     };
     let text = name.into();
     let status = Some(status);

@@ -218,7 +218,7 @@ fn because_of(run: ShownRun) -> AnyView {
     };
     view! {
         <div class="aside">
-            <p>"This row failed or stopped because "<Go to=run.item(Page::Trace, "first-failure")>{cause}</Go>" failed first."</p>
+            <p>"This row failed or stopped because "<Go to=run.item(Page::Trace, "first-failure")>{cause}</Go>" failed."</p>
             {error.map(|error| view! { <p class="bad-words" dir="auto">{error}</p> })}
         </div>
     }

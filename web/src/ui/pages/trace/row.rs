@@ -98,7 +98,7 @@ fn statement(tree: Tree, row: &TreeLine) -> AnyView {
             {detail.map(|detail| view! { <em class="more">{detail}</em> })}
             {(!remarks.is_empty()).then(|| view! { <em class="more" dir="auto" title=remarks.join("\n")>{remarks.join(" · ")}</em> })}
             {hidden.map(|rows| view! { <em>{rows}</em> })}
-            {row.first_cause.then(|| view! { <span class="cause" title="What failed first">"first cause"</span> })}
+            {row.first_cause.then(|| view! { <span class="cause" title="The failure that the run ended because of">"first cause"</span> })}
             {row.position.then(|| view! { <span class="here" title="The run is here">"here"</span> })}
             {error.filter(|_| !row.because_of).map(|error| view! { <em class="error-words" dir="auto">{error}</em> })}
         </span>

@@ -275,7 +275,7 @@ fn failure(view: &Overview) -> Option<Block> {
         .error
         .as_deref()
         .unwrap_or("no message was recorded");
-    let block = Block::text("The error of what failed first", error)
+    let block = Block::text("The error of the first cause", error)
         .fact("statement", &failure.cause.text)
         .fact("in", &failure.cause.path)
         .fact("because of it", &failure.because_words);

@@ -149,7 +149,7 @@ fn a_run_without_a_row_is_told_as_a_whole() {
     let of = of(&session, Some(NodeId::new(0)), ModelSize::Small);
     assert_eq!(of.about, ModelAbout::Row);
     assert!(
-        of.text.contains("## The error of what failed first"),
+        of.text.contains("## The error of the first cause"),
         "{}",
         of.text
     );
