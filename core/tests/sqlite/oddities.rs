@@ -469,6 +469,14 @@ fn databases_of_somebody_else_are_refused_with_what_they_hold() {
              CREATE TABLE a6(x); CREATE TABLE a7(x); CREATE TABLE a8(x); CREATE TABLE a9(x)",
             "this database contains neither a run nor agents: there are 9 tables, among them a1, a2, a3, a4, a5, a6, a7, a8",
         ),
+        (
+            "CREATE TABLE checkpoints(thread_id, checkpoint_id); CREATE TABLE writes(thread_id, task_id)",
+            "this database contains neither a run nor agents: it is a database of LangGraph (checkpoints)",
+        ),
+        (
+            "CREATE TABLE schema_version(version); CREATE TABLE sessions(id); CREATE TABLE messages(id, session_id)",
+            "this database contains neither a run nor agents: it is a database of Hermes Agent (sessions)",
+        ),
     ] {
         let db = Db::of(sql);
         let error = rows::decode(&db.open(), "state.db", None).unwrap_err();

@@ -216,6 +216,21 @@ fn executions(reader: &mut RowsReader<'_>, run: &mut Run) {
     }
 }
 
+/// Programs whose databases are often taken for a run's database, each with tables that together identify it. The
+/// tables are from the programs' own sources: LangGraph's `SqliteSaver` and `PostgresSaver`, and the session store of
+/// Hermes Agent, whose file is also called `state.db`.
+const OTHERS: &[(&str, &[&str])] = &[
+    ("LangGraph (checkpoints)", &["checkpoints", "writes"]),
+    (
+        "LangGraph (checkpoints)",
+        &["checkpoints", "checkpoint_writes"],
+    ),
+    (
+        "Hermes Agent (sessions)",
+        &["sessions", "messages", "schema_version"],
+    ),
+];
+
 /// Returns whether a database contains a run or only agents; an error if it has none of OpenProse's tables.
 fn form(tables: &[FoundTable]) -> Result<Form, DecodeError> {
     let has = |name: &str| {
@@ -232,6 +247,12 @@ fn form(tables: &[FoundTable]) -> Result<Form, DecodeError> {
     }
     if of_agents.into_iter().any(has) {
         return Ok(Form::Agents);
+    }
+    let theirs = |(_, tables): &&(&str, &[&str])| tables.iter().all(|table| has(table));
+    if let Some((program, _)) = OTHERS.iter().find(theirs) {
+        return Err(DecodeError::NoTables(format!(
+            "it is a database of {program}"
+        )));
     }
     let names: Vec<String> = tables
         .iter()
