@@ -3,7 +3,7 @@
 use super::Session;
 use super::values::Values;
 use crate::model::Run;
-use crate::model::issue::{Issue, Location};
+use crate::model::issue::{Issue, Location, Severity};
 use crate::model::schema;
 use crate::pages::view::{RunPart, Unread};
 use crate::read::decode::folder::is_program_name;
@@ -38,6 +38,8 @@ impl Session {
 /// Returns the parts of a run that could not be read completely, like [`Session::unread`], but without a session.
 pub(super) fn unread_of(run: &Run, values: &Values) -> Vec<Unread> {
     let mut found: Vec<Unread> = run.issues.iter().filter_map(unread).collect();
+    let alone = values.source.is_loose();
+    found.extend(run.issues.iter().filter_map(|issue| wal(issue, alone)));
     found.extend(run.sealed.iter().map(|file| sealed(file)));
     let part = run.log.iter().filter(|log| log.sealed);
     found.extend(part.map(|log| sealed(&format!("the beginning of {}", log.file))));
@@ -50,6 +52,23 @@ pub(super) fn lacks_log(run: &Run) -> bool {
     run.issues.iter().any(|issue| {
         issue.rule == "audit-lines-unread"
             || unread(issue).is_some_and(|unread| unread.parts.contains(&RunPart::Audit))
+    })
+}
+
+/// Describes a `-wal` that is not beside its database: the newest rows may be in it, and even the run's end. In a run's
+/// folder, a closed database has none. So only a database that was given `alone` needs this note, or one whose writer
+/// left a `-shm`.
+fn wal(issue: &Issue, alone: bool) -> Option<Unread> {
+    let file = issue.location.file.as_deref()?;
+    let counts = alone || issue.severity == Severity::Warning;
+    (issue.rule == "wal-missing" && counts).then(|| Unread {
+        what: format!("{file}-wal"),
+        why: format!("it is not beside {file}"),
+        next: issue.hint.clone(),
+        parts: Vec::new(),
+        failed: false,
+        sealed: false,
+        around: false,
     })
 }
 

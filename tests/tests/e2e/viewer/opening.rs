@@ -83,6 +83,7 @@ fn a_database_with_its_wal_shows_the_newest_rows_and_without_it_says_so() {
     viewer.key("9");
     viewer.wait_page("Issues");
     viewer.wait_main("-wal");
+    viewer.wait("document.querySelector('.unread[role=alert]').innerText.includes('state.db-wal')");
     viewer.assert_quiet();
 }
 
