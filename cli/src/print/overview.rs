@@ -40,7 +40,7 @@ pub(crate) fn overview(
     section(&mut out, &nodes("Where it stands", &view.positions), width);
     more(&mut out, view.position_count, view.positions.len());
     if let Some(failure) = &view.failure {
-        let first = nodes("What failed first", std::slice::from_ref(&failure.cause));
+        let first = nodes("First cause", std::slice::from_ref(&failure.cause));
         section(&mut out, &first, width);
         let mut because = nodes("Because of it", &failure.because_of);
         // The errors of these rows repeat the first error, which is printed above.
@@ -119,11 +119,11 @@ fn answer(view: &Overview, width: usize) -> String {
     out
 }
 
-/// Returns the reason for the status. Leaves out the idle time of a running run, because the headline already
-/// contains it.
+/// Returns the reason for the status. Leaves out the reason of an unknown status and the idle time of a running run,
+/// because the headline already contains them.
 fn reason(view: &Overview) -> String {
     let restated = format!("the {} says {}", view.status_source, view.status);
-    if view.status_reason == restated {
+    if view.status_reason == restated || view.headline.ends_with(&view.status_reason) {
         return String::new();
     }
     let idle = |clause: &&str| clause.starts_with("running") || *clause == "no time is recorded";
@@ -147,7 +147,7 @@ fn facts(out: &mut String, view: &Overview, width: usize) {
             (Some(at), Some(from)) => {
                 format!("{at} (from {from})")
             }
-            (Some(at), None) => at.to_string(),
+            (Some(at), None) => at.with_zone(),
             (None, _) => none(),
         },
     );
@@ -158,7 +158,7 @@ fn facts(out: &mut String, view: &Overview, width: usize) {
     let sign = view.last_sign.as_ref();
     fact(
         "last sign",
-        sign.map_or_else(none, |at| format!("{at}{from}{ago}")),
+        sign.map_or_else(none, |at| format!("{}{from}{ago}", at.with_zone())),
     );
     if let Some(at) = &view.file_changed {
         fact(

@@ -67,6 +67,15 @@ impl Stamp {
         }
     }
 
+    /// Returns the time as it is printed, with words if it names no zone, because it must not be compared with a time
+    /// in UTC: `2026-01-15T11:47:03 (no time zone)`.
+    pub fn with_zone(&self) -> String {
+        match self {
+            Stamp::Zoneless(_) => format!("{self} (no time zone)"),
+            Stamp::At(_) | Stamp::Odd(_) => self.to_string(),
+        }
+    }
+
     /// Returns the time to the minute, for sentences: `25 Jan 2026, 12:55 UTC`. A time without a zone gets no `UTC`; an
     /// unreadable time stays as written.
     pub fn spoken(&self) -> String {

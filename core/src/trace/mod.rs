@@ -78,7 +78,7 @@ pub use arena::{NodeId, NodeSlice, Nodes};
 pub(crate) use lower::disk::{named_round, round_of};
 pub use shape::{RowShape, frame_block, shape};
 pub(crate) use shape::{branch_text, is_branch_text, may_hold_branches};
-pub(crate) use verdict::{NOT_UNDERSTOOD, STATE_FILE, recorded};
+pub(crate) use verdict::{STATE_FILE, recorded};
 
 /// Folds a run into its trace.
 ///

@@ -9,9 +9,6 @@ use crate::model::time::{DAY, Stamp};
 use crate::model::{AgentScope, Form, Run, RunStatus};
 use crate::program::Listing;
 
-/// The [`Verdict::source`] if a statement ended with an unknown word and no other source gives a status.
-pub(crate) const NOT_UNDERSTOOD: &str = "outcome";
-
 /// The status of the run that one source records.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Claim {
@@ -131,7 +128,7 @@ pub(super) fn verdict(
                     "nothing",
                     format!("{file} is not readable: it is encrypted"),
                 ),
-                (None, Some(said)) => (NOT_UNDERSTOOD, said),
+                (None, Some(said)) => ("outcome", said),
                 (None, None) => (
                     "nothing",
                     "nothing in the run records its status".to_owned(),

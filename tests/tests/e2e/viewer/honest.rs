@@ -85,7 +85,7 @@ fn what_could_not_be_read_is_said_on_every_page_and_never_called_empty() {
         let said = viewer.main_text().to_lowercase();
         let none = match table {
             "execution" => &["no statement", "0 of 0"][..],
-            "bindings" => &["the run left no values"],
+            "bindings" => &["no values are recorded"],
             _ => &[],
         };
         for none in none {

@@ -9,7 +9,7 @@ use crate::model::text::count as number;
 use crate::pages::view::{
     DERIVED, GateView, NodeRef, Overview, RunPart, StatusCount, WAS_EXECUTING,
 };
-use crate::trace::{NOT_UNDERSTOOD, NodeStatus};
+use crate::trace::NodeStatus;
 
 /// Returns the headline. `inferred` means that no row records the run's position.
 pub(super) fn headline(view: &Overview, inferred: bool) -> String {
@@ -74,8 +74,7 @@ pub(super) fn headline(view: &Overview, inferred: bool) -> String {
                 None if view.is_unread(RunPart::Statements) => {
                     "the run could not be read".to_owned()
                 }
-                None if view.status_source == NOT_UNDERSTOOD => view.status_reason.clone(),
-                None => "no record shows the status".to_owned(),
+                None => view.status_reason.clone(),
             };
             format!("Status unknown: {why}")
         }
@@ -85,7 +84,8 @@ pub(super) fn headline(view: &Overview, inferred: bool) -> String {
 
 /// Describes a statement with its line, if the line is known.
 pub(super) fn line_of(node: &NodeRef) -> String {
-    let text = short(&node.text, 60);
+    // A colon at the statement's end would seem to introduce the words behind it.
+    let text = short(node.text.trim_end_matches([':', ' ']), 60);
     match (node.line, node.line_guessed) {
         (Some(line), false) => format!("line {line}: {text}"),
         (Some(line), true) => format!("{text} (line {line}?)"),
@@ -280,11 +280,11 @@ fn standing(view: &Overview) -> Option<String> {
         "completed" if view.bindings == 0 && view.is_unread(RunPart::Bindings) => {
             Some("The values of the run could not be read.".to_owned())
         }
-        "completed" if view.bindings == 0 => Some("The run left no values.".to_owned()),
+        "completed" if view.bindings == 0 => Some("No values are recorded.".to_owned()),
         // The first sentence already contains the number of values.
         "completed" if view.statements == 0 => None,
         "completed" => Some(format!(
-            "The run left {}.",
+            "The run wrote {}.",
             count(view.bindings, "value", "values")
         )),
         "failed" => None,

@@ -133,7 +133,7 @@ fn counts_are_written_as_everywhere() {
         sentences(&view, &Form::Unknown, 0),
         [
             "49\u{202f}999 of 50\u{202f}000 statements finished.",
-            "The run left 12\u{202f}345 values."
+            "The run wrote 12\u{202f}345 values."
         ]
     );
 }
@@ -178,12 +178,13 @@ fn what_could_not_be_read_is_never_said_to_be_none() {
         (
             "unknown",
             &[RunPart::Gates],
-            "Status unknown: no record shows the status",
+            "Status unknown: no row says so",
             &["No statement is recorded."],
         ),
     ] {
         let view = Overview {
             status: status.to_owned(),
+            status_reason: "no row says so".to_owned(),
             unread: vec![unread(parts)],
             ..Overview::default()
         };
@@ -215,7 +216,7 @@ fn bindings_without_statements_are_not_nothing() {
         (
             "completed",
             0,
-            vec!["No statement is recorded.", "The run left no values."],
+            vec!["No statement is recorded.", "No values are recorded."],
         ),
     ] {
         let view = Overview {
