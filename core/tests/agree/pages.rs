@@ -13,6 +13,18 @@ use crate::runs::NOW;
 /// Status words for program lines without a record; only the program page shows them.
 const SILENT: [&str; 3] = ["not run", "not recorded", "not reached"];
 
+/// The beginnings of the names of rules that only a check applies, because they take a reading of the audit log's chain,
+/// of attachments, of imported runs or of the whole database.
+const DEEP: [&str; 7] = [
+    "audit-",
+    "attachment-",
+    "unsafe-path",
+    "import-",
+    "database-",
+    "disguised-schema",
+    "foreign-code",
+];
+
 /// Returns the disagreements between the pages of a run.
 pub(crate) fn disagreements(session: &Session) -> Vec<String> {
     let mut pages = Pages {
@@ -33,6 +45,12 @@ pub(crate) fn disagreements(session: &Session) -> Vec<String> {
         &line.started,
         &pages.show.started.clone(),
     );
+    pages.same(
+        "issues, list and show",
+        &line.issues,
+        &pages.show.issues.clone(),
+    );
+    pages.issues(session);
     pages.status();
     pages.positions();
     pages.counts();
@@ -76,6 +94,15 @@ impl Pages {
         self.must(nothing == over, || {
             format!("a run that is {show} has left: {left}")
         });
+    }
+
+    /// Of a check's issues, show counts all but those that take another reading.
+    fn issues(&mut self, session: &Session) {
+        let issues = pages::check(session, Some(NOW));
+        let is_shown = |rule: &str| !DEEP.iter().any(|start| rule.starts_with(start));
+        let shown = issues.iter().filter(|issue| is_shown(&issue.rule));
+        let total = self.show.issues.total() as usize;
+        self.same("issues, check and show", &shown.count(), &total);
     }
 
     fn positions(&mut self) {
