@@ -34,7 +34,8 @@ pub struct Run {
     pub events: Vec<ExecutionState>,
     /// Whether the run is a folder with a log of events, even an empty one. If so, only that log records what ran.
     pub keeps_events: bool,
-    /// The nodes of the run's graph that have no receipt (contract 2), in the order of the graph.
+    /// The nodes of the run's graph that have no receipt (contract 2) or that nothing records (contract 1), in the order
+    /// of the graph.
     pub nodes_ahead: Vec<Text>,
     /// The tokens of executions, as receipts report them, in order of the execution's id.
     pub costs: Vec<ReportedCost>,
@@ -139,13 +140,15 @@ impl Form {
     /// Returns whether a folder has a form that is read, but in which nothing is recorded.
     pub fn is_only_read(&self) -> bool {
         let others = [FolderForm::Record, FolderForm::Hosted].map(FolderForm::form);
-        self.has_nodes() || others.contains(self)
+        let dialect = Dialect::Renamed;
+        self.has_nodes() || others.contains(self) || *self == Form::Sqlite { dialect }
     }
 
     /// Returns whether receipts of nodes record what ran, and no statements of a program (contract 2).
     pub fn has_nodes(&self) -> bool {
         let ledgers = [FolderForm::Mounted, FolderForm::Reactor].map(FolderForm::form);
-        ledgers.contains(self)
+        let dialect = Dialect::Receipts;
+        ledgers.contains(self) || *self == Form::Sqlite { dialect }
     }
 
     /// Returns the form in words: `SQLite, append-only`, `folder, state.md`.
@@ -156,6 +159,8 @@ impl Form {
                 Dialect::InPlace => "SQLite, in place",
                 Dialect::Mixed => "SQLite, both dialects",
                 Dialect::Undecided => "SQLite",
+                Dialect::Receipts => "SQLite, contract 2, receipts",
+                Dialect::Renamed => "SQLite, contract 2",
             },
             Form::Postgres => "PostgreSQL",
             Form::Folder { form } => form.words(),
@@ -177,6 +182,10 @@ pub enum Dialect {
     Mixed,
     /// Too few rows to tell the dialects apart.
     Undecided,
+    /// A database of contract 2 whose receipts record what ran.
+    Receipts,
+    /// A database of contract 2 without receipts, as of a lone function.
+    Renamed,
 }
 
 /// The format of a folder's state file (docs/reference/formats.md).
@@ -240,11 +249,12 @@ pub struct Program {
 }
 
 impl Program {
-    /// Returns the message for a run without a readable program. If a program file exists but cannot be read, or is
-    /// encrypted, the message contains its name.
+    /// Returns the message for a run without a program that lists statements. If a program file exists, the message
+    /// contains its name: the file cannot be read, is encrypted, or has no statements, as a contract.
     pub fn missing(&self) -> String {
         match (&self.source, &self.source_from) {
             (None, Some(file)) => format!("the program, {file}, is not readable"),
+            (Some(_), Some(file)) => format!("the program, {file}, has no statements"),
             _ => "the run holds no program".to_owned(),
         }
     }

@@ -125,6 +125,12 @@ impl Listing {
         self.statements.get(usize::try_from(statement).ok()?)
     }
 
+    /// Returns whether any line is a statement. A contract (`*.prose.md`) without an Execution section has none.
+    pub fn has_statements(&self) -> bool {
+        let mut statements = self.statements.iter();
+        statements.any(|statement| statement.kind != StatementKind::Other)
+    }
+
     /// Returns the number of columns by which a line (from 1) is indented; a tab ends at the next multiple of four.
     pub fn indent(&self, line: u32) -> u32 {
         let at = line.checked_sub(1).and_then(|at| usize::try_from(at).ok());

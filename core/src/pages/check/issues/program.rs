@@ -4,7 +4,7 @@ use super::run::one_line;
 use super::{Findings, RunUnderCheck};
 use crate::model::issue::Issue;
 use crate::model::{Form, Run};
-use crate::program::{Listing, Statement, StatementKind, TiedBy};
+use crate::program::{Listing, StatementKind, TiedBy};
 use crate::trace::{Node, NodeKind};
 
 /// Reports a missing program. Also reports rows, log lines and other records whose line in the program is a guess or is
@@ -14,16 +14,8 @@ pub(super) fn check_program(at: RunUnderCheck<'_>, findings: &mut Findings) {
     if at.run.form.has_nodes() {
         return;
     }
-    let is_code = |statement: &Statement| statement.kind != StatementKind::Other;
-    let listing = at
-        .listing
-        .filter(|listing| listing.statements.iter().any(is_code));
-    let Some(listing) = listing else {
-        let program = &at.run.program;
-        let missing = match (at.listing, &program.source_from) {
-            (Some(_), Some(file)) => format!("the program, {file}, has no statements"),
-            _ => program.missing(),
-        };
+    let Some(listing) = at.listing.filter(|listing| listing.has_statements()) else {
+        let missing = at.run.program.missing();
         if at.run.form != Form::Agents {
             findings.add(
                 Issue::noted("no-program", missing)

@@ -84,11 +84,13 @@ pub(super) fn add(
 
 /// Returns which nodes of a run of contract 2 did not come to an end.
 fn nodes_left(facts: ResumeFacts<'_>) -> String {
+    let without = if facts.run.form.has_nodes() {
+        "without a receipt"
+    } else {
+        "without a record"
+    };
     let ahead: Vec<&str> = facts.run.nodes_ahead.iter().map(|node| &**node).collect();
-    let parts = [
-        (failed_nodes(facts.trace), "failed"),
-        (ahead, "without a receipt"),
-    ];
+    let parts = [(failed_nodes(facts.trace), "failed"), (ahead, without)];
     let parts = parts.iter().filter(|(nodes, _)| !nodes.is_empty());
     let words: Vec<String> = parts
         .map(|(nodes, what)| {
@@ -135,7 +137,7 @@ fn failed_nodes(trace: &Trace) -> Vec<&str> {
 }
 
 fn left(facts: ResumeFacts<'_>, plan: &ResumePlan, position: &Position) -> String {
-    if facts.run.form.has_nodes() {
+    if facts.run.form.has_nodes() || !facts.run.nodes_ahead.is_empty() {
         return nodes_left(facts);
     }
     let Some(listing) = facts.listing else {

@@ -143,10 +143,13 @@ pub(super) fn trace_as_program(opened: &Opened) -> Option<Listing> {
 /// Returns the facts from which a plan is made. `trace_program` is the state file's trace, which replaces a missing
 /// program.
 pub(super) fn facts<'s>(opened: &'s Opened, trace_program: Option<&'s Listing>) -> ResumeFacts<'s> {
+    let listing = opened.listing.as_ref();
+    // A contract has no statements, so it does not show what remains.
+    let listing = listing.filter(|listing| listing.has_statements());
     ResumeFacts {
         run: &opened.run,
         trace: &opened.trace,
-        listing: opened.listing.as_ref().or(trace_program),
+        listing: listing.or(trace_program),
     }
 }
 

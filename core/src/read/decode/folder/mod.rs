@@ -23,6 +23,7 @@ mod bindings;
 mod compare;
 mod files;
 mod gates;
+mod generation;
 mod history;
 mod hosted;
 mod imports;
@@ -52,6 +53,7 @@ pub use files::role;
 pub use history::{binding_versions, memory_versions, version_counts};
 pub use imports::import_row;
 pub use journal::as_written;
+pub(in crate::read::decode) use mounted::of_table as receipts_of_table;
 pub(crate) use program::is_program_name;
 pub use rows::compare_with_rows;
 pub use state::STATE_FILE_MOST;
@@ -85,6 +87,10 @@ pub fn decode(source: &dyn Source, root: &str) -> Run {
         mounted::read(&mut tree, &mut run, form);
     }
     bindings::read(&mut tree, &mut run);
+    if ledger.is_none() {
+        generation::nodes_ahead(&mut tree, &mut run);
+    }
+    generation::read(&mut tree, &mut run);
     // The state file of form D has no index to compare with the files.
     if form != FolderForm::Receipts {
         compare::bindings(&mut tree, &mut run);
