@@ -7,6 +7,7 @@
     reason = "tests make files and run programs"
 )]
 
+mod contract_2;
 mod damage;
 mod dialects;
 mod documents;

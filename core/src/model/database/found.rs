@@ -1,4 +1,5 @@
 use crate::model::TableInfo;
+use crate::model::schema;
 
 /// A table of a database: its description for users ([`TableInfo`]), and what a store needs to read its rows.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,15 +24,18 @@ impl FoundTable {
         self.info.kind == "table" || self.info.kind == "shadow"
     }
 
-    /// Returns a column's name as the table spells it; `None` if the table lacks the column or computes it on
-    /// reading.
+    /// Returns a column's name as the table spells it, which may be the column's name since contract 2
+    /// ([`schema::renamed`]); `None` if the table lacks the column or computes it on reading.
     pub fn column(&self, name: &str) -> Option<&str> {
-        self.info
-            .columns
-            .iter()
-            .map(|c| c.name.as_str())
-            .find(|c| c.eq_ignore_ascii_case(name))
+        let renamed = || self.spelled(schema::renamed(&self.info.name, name)?);
+        self.spelled(name)
+            .or_else(renamed)
             .filter(|c| !self.computed.iter().any(|g| g == c))
+    }
+
+    fn spelled(&self, name: &str) -> Option<&str> {
+        let mut columns = self.info.columns.iter().map(|c| c.name.as_str());
+        columns.find(|c| c.eq_ignore_ascii_case(name))
     }
 
     /// Returns the columns that can be read, in the table's order.

@@ -1,6 +1,7 @@
 //! Reports where a database's schema differs from the schema that OpenProse defines.
 
-use super::{TABLES, TableSpec, table_spec};
+use super::names::OF_CONTRACT_2;
+use super::{TABLES, TableSpec, renamed, table_spec};
 use crate::model::database::FoundTable;
 use crate::model::issue::Issue;
 
@@ -92,7 +93,8 @@ fn missing_tables(found: &[FoundTable], expected: &[&TableSpec]) -> Vec<Issue> {
 fn missing_columns(table: &FoundTable, spec: &TableSpec) -> Option<Issue> {
     let columns = &table.info.columns;
     let has = |name: &str| columns.iter().any(|c| c.name.eq_ignore_ascii_case(name));
-    let missing: Vec<&str> = spec.names().filter(|name| !has(name)).collect();
+    let is_missing = |name: &&str| !has(name) && !renamed(spec.name, name).is_some_and(has);
+    let missing: Vec<&str> = spec.names().filter(is_missing).collect();
     let what = format!("`{}` has no column {}", spec.name, missing.join(", "));
     let issue = Issue::warning("missing-column", what).at_table(spec.name);
     (!missing.is_empty()).then(|| issue.hint("A missing column is treated as empty in every row."))
@@ -153,7 +155,10 @@ fn unknown_columns(table: &FoundTable) -> Option<Issue> {
 fn foreign_table(table: &FoundTable) -> Option<Issue> {
     let (name, kind) = (&table.info.name, kind_in_words(&table.info.kind));
     let begins = name.get(..2);
-    let extension = begins.is_some_and(|start| start.eq_ignore_ascii_case("x_"));
+    let extension = begins.is_some_and(|start| start.eq_ignore_ascii_case("x_"))
+        || OF_CONTRACT_2
+            .iter()
+            .any(|own| own.eq_ignore_ascii_case(name));
     let what = format!("`{name}` is a {kind} unknown to OpenProse");
     let issue = Issue::noted("foreign-table", what).at_table(name);
     let hint = "Look under files and tables. Names of extensions should begin with `x_`.";

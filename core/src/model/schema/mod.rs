@@ -13,8 +13,8 @@ pub use allowed::{CHECKS, OF_RUNS, OF_WORKFLOWS, SchemaName, allows_default, jud
 pub use check::{check, check_agents};
 pub use names::{
     AGENT_MEMORY_HISTORY, AGENT_SEGMENTS, AGENTS, BINDING_HISTORY, BINDINGS, EVENTS, EXECUTION,
-    FRAME_AROUND, GATE_AUDIT_LOG, GATES, IMPORTS, RUN, SOURCE_EXECUTION, TABLES, TableSpec,
-    known_column, known_table, table_spec,
+    FRAME_AROUND, GATE_AUDIT_LOG, GATES, IMPORTS, RECEIPT, ROOT_PATH, RUN, SOURCE_EXECUTION,
+    TABLES, TableSpec, known_column, known_table, renamed, table_spec,
 };
 pub use triggers::{audit_triggers, is_own_trigger};
 

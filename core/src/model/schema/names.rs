@@ -63,6 +63,36 @@ impl TableSpec {
     }
 }
 
+/// The columns that contract 2 renamed, each with its table and its name before (contract-2.md, "Databases").
+const RENAMED: [(&str, &str, &str); 7] = [
+    (RUN, "program_path", ROOT_PATH),
+    (RUN, "program_source", "root_source"),
+    (BINDINGS, "kind", "binding"),
+    (IMPORTS, "source_url", "source_ref"),
+    (IMPORTS, "fetched_at", "resolved_at"),
+    (IMPORTS, "inputs_schema", "requires_schema"),
+    (IMPORTS, "outputs_schema", "ensures_schema"),
+];
+
+/// The column of the table `run` that only databases of contract 2 have.
+pub const ROOT_PATH: &str = "root_path";
+
+/// The table with the receipts of a database of contract 2.
+pub const RECEIPT: &str = "receipt";
+
+/// The tables that only databases of contract 2 have.
+pub(super) const OF_CONTRACT_2: [&str; 3] =
+    [RECEIPT, "world_model_version", "world_model_published"];
+
+/// Returns the name that contract 2 gives to a column of OpenProse; `None` if it kept the name.
+pub fn renamed(table: &str, column: &str) -> Option<&'static str> {
+    let mut renamed = RENAMED.iter();
+    let is = |(of, old, _): &&(&str, &str, &str)| {
+        of.eq_ignore_ascii_case(table) && old.eq_ignore_ascii_case(column)
+    };
+    renamed.find(is).map(|(_, _, new)| *new)
+}
+
 /// All tables of sqlite.md and sqlite-earlier.md, in the order of creation. Times and metadata of gates and of their
 /// log are text in every store, because the chain's hashes cover their exact bytes.
 pub const TABLES: &[TableSpec] = &[
@@ -192,6 +222,9 @@ pub fn known_table(table: &str) -> bool {
 pub fn known_column(table: &str, column: &str) -> bool {
     table_spec(table).is_some_and(|t| {
         t.names().any(|c| c.eq_ignore_ascii_case(column))
+            || RENAMED
+                .iter()
+                .any(|(of, _, new)| *of == t.name && new.eq_ignore_ascii_case(column))
             || (t.name == BINDINGS && column == FRAME_AROUND)
     })
 }

@@ -131,6 +131,8 @@ fn forms() -> Vec<&'static str> {
         Dialect::InPlace,
         Dialect::Mixed,
         Dialect::Undecided,
+        Dialect::Receipts,
+        Dialect::Renamed,
     ];
     let files = [
         FolderForm::StateMd,

@@ -268,8 +268,9 @@ fn count_nodes(opened: &Opened, view: &mut Overview) {
 /// Describes the content of a database that has no row for the run; `None` for other runs.
 fn missing_words(session: &Session) -> Option<String> {
     let run = &session.run;
-    let is_missing =
-        run.status.is_none() && matches!(run.form, Form::Sqlite { .. } | Form::Postgres);
+    let is_missing = run.status.is_none()
+        && run.recorded.is_empty()
+        && matches!(run.form, Form::Sqlite { .. } | Form::Postgres);
     if !is_missing || !session.unread().is_empty() {
         return None;
     }

@@ -21,6 +21,7 @@ mod named;
 mod notes;
 mod page;
 mod reader;
+mod receipt;
 mod run;
 
 pub use agents::{agent_tail, segment};
@@ -213,6 +214,7 @@ fn executions(reader: &mut RowsReader<'_>, run: &mut Run) {
     run.executions = executions;
     if let Form::Sqlite { dialect: found } = &mut run.form {
         *found = dialect;
+        receipt::read(reader, run);
     }
 }
 

@@ -16,6 +16,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::tree::RunTree;
+use serde_json::{Map, Value};
+
 use crate::model::issue::Issue;
 use crate::model::text::{count, counted, short};
 use crate::model::{
@@ -31,6 +33,8 @@ pub(super) const INTENT: &str = "compiled-intent.json";
 pub(super) const REACTOR: &str = "receipts.json";
 /// Maximum bytes read of one JSON file.
 const MOST: usize = 32 << 20;
+/// Approximate bytes of memory that a row takes.
+const BYTES_A_ROW: usize = 400;
 /// Maximum number of names that one line lists.
 const NAMED: usize = 8;
 /// Maximum number of characters of one of these names.
@@ -65,7 +69,25 @@ pub(super) fn read(tree: &mut RunTree<'_>, run: &mut Run, form: FolderForm) {
     }
     let ahead = graph.nodes().filter(|node| !last.contains_key(node));
     run.nodes_ahead = ahead.map(Text::from).collect();
-    rows(tree, run, &graph, &receipts);
+    let most = tree.room("receipts", BYTES_A_ROW, receipts.len());
+    rows(run, &graph, receipts.iter().take(most));
+}
+
+/// Adds the rows of a table of receipts to a run from a database, and reads from them how the run ended. Returns the
+/// issues. The table is in the order of writing, and has no graph.
+pub(in crate::read::decode) fn of_table(
+    receipts: Vec<Map<String, Value>>,
+    run: &mut Run,
+) -> Vec<Issue> {
+    let (receipts, issues) = receipt::of_rows(receipts);
+    let last: BTreeMap<&str, &Receipt> = receipts.iter().map(|of| (&*of.node, of)).collect();
+    let graph = Graph::default();
+    if let Some(status) = verdict(run, &graph, &last) {
+        let (file, at) = ("receipts".into(), None);
+        run.recorded.push(RecordedStatus { file, status, at });
+    }
+    rows(run, &graph, receipts.iter());
+    issues
 }
 
 /// Returns the status that the receipts prove: failed if a node's last receipt is a failure, completed if the
@@ -142,13 +164,11 @@ fn log_as_remarks(run: &mut Run, last: &BTreeMap<&str, &Receipt>) {
 }
 
 /// Adds one row for each receipt. A receipt after a failure of its node is another attempt.
-fn rows(tree: &mut RunTree<'_>, run: &mut Run, graph: &Graph, receipts: &[Receipt]) {
-    const BYTES_A_ROW: usize = 400;
-    let most = tree.room("receipts", BYTES_A_ROW, receipts.len());
+fn rows<'r>(run: &mut Run, graph: &Graph, receipts: impl Iterator<Item = &'r Receipt>) {
     let mut failed: BTreeSet<&str> = BTreeSet::new();
-    for receipt in receipts.iter().take(most) {
+    for receipt in receipts {
         let mut add = |status: Status, error: Option<Text>, meta: Option<Arc<Meta>>| {
-            let id = run.executions.len() as i64 + 1;
+            let id = run.executions.last().map_or(0, |last| last.id) + 1;
             run.executions.push(Execution {
                 text: graph.label(&receipt.node),
                 error,

@@ -72,6 +72,21 @@ pub(super) fn of_folder(tree: &mut RunTree<'_>, form: FolderForm) -> Vec<Receipt
     in_order_of_cause(ledger.receipts)
 }
 
+/// Reads the rows of a table of receipts, in the order of writing, with the issues found.
+pub(super) fn of_rows(rows: Vec<Map<String, Value>>) -> (Vec<Receipt>, Vec<Issue>) {
+    let mut ledger = Ledger::default();
+    for (number, object) in (1..).zip(rows) {
+        if let Err(why) = ledger.add(number, "", &object) {
+            let issue = Issue::warning("malformed-json", format!("row {number}: {why}"));
+            ledger
+                .issues
+                .add(issue.hint("The other receipts are read."));
+        }
+    }
+    let issues = ledger.issues.finish();
+    (ledger.receipts, issues)
+}
+
 /// The receipts read so far.
 #[derive(Default)]
 struct Ledger {

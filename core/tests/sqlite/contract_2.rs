@@ -1,0 +1,88 @@
+//! Tests databases of contract 2 (contract-2.md, "Databases"). They are made from the specification: no public database
+//! of this form is known.
+
+use prosescope_core::model::Form;
+use prosescope_core::trace::fold;
+
+use crate::support::Db;
+
+const SCHEMA: &str = "
+    CREATE TABLE run (id TEXT PRIMARY KEY, root_path TEXT, root_source TEXT, started_at TEXT, updated_at TEXT, status TEXT, state_mode TEXT);
+    CREATE TABLE execution (id INTEGER PRIMARY KEY, statement_index INTEGER, statement_text TEXT, status TEXT, started_at TEXT,
+      completed_at TEXT, error_message TEXT, parent_id INTEGER, metadata TEXT);
+    CREATE TABLE bindings (name TEXT, execution_id INTEGER, binding TEXT, value TEXT, source_statement TEXT, created_at TEXT,
+      updated_at TEXT, attachment_path TEXT);
+    CREATE TABLE imports (alias TEXT PRIMARY KEY, source_ref TEXT, resolved_at TEXT, requires_schema TEXT, ensures_schema TEXT);
+    CREATE TABLE agents (name TEXT PRIMARY KEY, scope TEXT, memory TEXT, created_at TEXT, updated_at TEXT);
+    CREATE TABLE agent_segments (id INTEGER PRIMARY KEY, agent_name TEXT, segment_number INTEGER, timestamp TEXT, prompt TEXT, summary TEXT);
+    CREATE TABLE receipt (id INTEGER PRIMARY KEY, node TEXT, contract_fingerprint TEXT, wake TEXT, input_fingerprints TEXT,
+      fingerprints TEXT, semantic_diff TEXT, prev TEXT, status TEXT, cost TEXT, sig TEXT, created_at TEXT);
+    CREATE TABLE world_model_version (version TEXT PRIMARY KEY, node TEXT, artifact BLOB, attachment_path TEXT, created_at TEXT);
+    CREATE TABLE world_model_published (node TEXT PRIMARY KEY, version TEXT, updated_at TEXT);
+    INSERT INTO run VALUES ('r1', 'root.prose.md', '# Brief', '2026-07-01 10:15:00', '2026-07-01 10:20:00', 'completed', 'sqlite');
+    INSERT INTO bindings (name, binding, value) VALUES ('topic', 'input', 'water');
+    INSERT INTO imports VALUES ('x', 'std/x', '2026-07-01 10:15:01', NULL, NULL);
+";
+
+/// Returns the run's status, its rows, and the rules of its issues.
+fn shown(receipts: &str) -> (String, Vec<String>, Vec<String>, Form) {
+    let run = Db::of(&format!("{SCHEMA}{receipts}")).read();
+    let trace = fold(&run, None, None);
+    let rows = trace.nodes.iter();
+    let rows = rows.map(|node| format!("{} {}", node.text, node.status.word()));
+    let rules = run.issues.iter().map(|issue| issue.rule.clone()).collect();
+    (
+        trace.verdict.word().to_owned(),
+        rows.collect(),
+        rules,
+        run.form,
+    )
+}
+
+#[test]
+fn the_last_receipt_of_a_node_beats_the_row_of_the_run() {
+    let cost = r#"{"provider":"x","model":"opus","tokens":{"fresh":1200,"reused":300}}"#;
+    let failed = format!(
+        r#"INSERT INTO receipt (node, wake, semantic_diff, status, cost) VALUES
+            ('researcher', '{{"source":"input","refs":[]}}', '{{}}', 'rendered', '{cost}'),
+            ('editor', '{{"source":"input","refs":[]}}', '{{"failure_reason":"no draft"}}', 'failed', NULL);"#
+    );
+    let (status, rows, rules, form) = shown(&failed);
+    assert_eq!(status, "failed");
+    assert_eq!(rows, ["researcher completed", "editor failed"]);
+    assert_eq!(rules, [] as [&str; 0]);
+    assert!(form.has_nodes() && form.is_only_read());
+
+    let run = Db::of(&format!("{SCHEMA}{failed}")).read();
+    assert_eq!(run.program.path.as_deref(), Some("root.prose.md"));
+    assert_eq!(run.program.source.as_deref(), Some("# Brief"));
+    assert_eq!(run.bindings[0].kind.word(), "input");
+    assert_eq!(run.imports[0].source_url.as_deref(), Some("std/x"));
+    assert_eq!((run.costs[0].fresh, run.costs[0].reused), (1200, 300));
+    assert_eq!(run.executions[1].error.as_deref(), Some("no draft"));
+
+    let again =
+        "INSERT INTO receipt (node, wake, status) VALUES ('editor', 'not JSON', 'rendered');";
+    let (status, rows, ..) = shown(&format!("{failed}{again}"));
+    assert_eq!(status, "completed");
+    assert_eq!(rows, ["researcher completed", "editor completed"]);
+}
+
+#[test]
+fn a_receipt_that_names_no_node_is_said_and_proves_nothing() {
+    let (status, rows, rules, _) =
+        shown("INSERT INTO receipt (node, status) VALUES (NULL, 'rendered');");
+    assert_eq!(status, "unknown");
+    assert_eq!(rows, [] as [&str; 0]);
+    assert_eq!(rules, ["malformed-json"]);
+}
+
+#[test]
+fn without_receipts_the_rows_of_executions_say_what_ran() {
+    let (status, rows, rules, form) =
+        shown("INSERT INTO execution (statement_text, status) VALUES ('call find', 'completed');");
+    assert_eq!(status, "completed");
+    assert_eq!(rows, ["call find completed"]);
+    assert_eq!(rules, ["times-not-recorded"]);
+    assert!(!form.has_nodes() && form.is_only_read());
+}
