@@ -120,8 +120,9 @@ pub fn went_against(run: &Run, trace: &Trace, program: Option<&Listing>) -> Vec<
         bar: Bar::Gate(bar),
         at,
     });
-    // A state file or a log may be an excerpt, so only rows show that a statement followed another.
-    let rows = run.recorded_in_rows();
+    // A state file or a log may be an excerpt, so only rows show that a statement followed another. Nodes of a graph do
+    // not follow each other as statements do: one may run after the failure of another.
+    let rows = run.recorded_in_rows() && !run.form.has_nodes();
     let calls = program.filter(|_| rows);
     let calls = calls.map(|program| Calls::of(run, trace, program).passed());
     let failures = rows.then(|| Failures::of(run, trace, program).passed());
