@@ -72,10 +72,12 @@ pub(super) fn add(
                 "view",
             ),
         };
-        (
-            format!("not known: {left}"),
-            (next.to_owned(), command(words)),
-        )
+        // Without a receipt, the graph still names the nodes that have none.
+        let left = match facts.run.nodes_ahead.as_slice() {
+            [] => format!("not known: {left}"),
+            _ => nodes_left(facts),
+        };
+        (left, (next.to_owned(), command(words)))
     };
     view.left = left;
     view.next = next;
