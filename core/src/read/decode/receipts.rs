@@ -10,6 +10,7 @@
 //! `content_hash`), each link to the previous receipt, and the last hash and the count in `run.json`. A last line
 //! that was cut off during writing is reported as torn, not as a change.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::value::RawValue;
@@ -321,34 +322,48 @@ pub(crate) fn is_sha256(hash: &str) -> bool {
     hash.len() == 64 && hash.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
-/// Whether a receipt has this hash. Both spellings of non-ASCII characters are accepted: verbatim, and as `\u00e9`.
+/// Whether a receipt has this hash. Both spellings of non-ASCII characters are accepted, verbatim and as `\u00e9`, and
+/// both orders of keys: by UTF-16 code units, as JavaScript sorts, and by characters, as Python does.
 pub(crate) fn has_hash(line: &str, hash: &str) -> bool {
     let hash = hash.strip_prefix("sha256:").unwrap_or(hash);
-    [true, false].iter().any(|ascii| {
+    let by_character: KeyOrder = str::cmp;
+    let by_unit: KeyOrder = |a, b| a.encode_utf16().cmp(b.encode_utf16());
+    let ways = [by_character, by_unit].map(|order| [true, false].map(|ascii| (order, ascii)));
+    ways.as_flattened().iter().any(|(order, ascii)| {
         let mut canonical = String::with_capacity(line.len());
-        let written = write_sorted(line, *ascii, Some("content_hash"), &mut canonical);
+        let written = write_sorted(line, *order, *ascii, Some("content_hash"), &mut canonical);
         let digest = hex(&Sha256::digest(&canonical));
         written.is_some() && digest.eq_ignore_ascii_case(hash)
     })
 }
 
+type KeyOrder = fn(&str, &str) -> Ordering;
+
 /// Writes JSON without blanks and with sorted keys; numbers stay as written. Recursion is safe because the JSON
 /// reader has limited the depth. Returns `None` if the text is not JSON.
-fn write_sorted(text: &str, ascii: bool, without: Option<&str>, out: &mut String) -> Option<()> {
+fn write_sorted(
+    text: &str,
+    order: KeyOrder,
+    ascii: bool,
+    without: Option<&str>,
+    out: &mut String,
+) -> Option<()> {
     let text = text.trim();
     match text.as_bytes().first()? {
         b'{' => {
             let object: BTreeMap<String, &RawValue> = serde_json::from_str(text).ok()?;
-            let mut before = '{';
-            for (key, value) in object
+            let mut pairs: Vec<_> = object
                 .iter()
                 .filter(|(key, _)| Some(key.as_str()) != without)
-            {
+                .collect();
+            pairs.sort_by(|(a, _), (b, _)| order(a, b));
+            let mut before = '{';
+            for (key, value) in pairs {
                 out.push(before);
                 before = ',';
                 quote(key, ascii, out);
                 out.push(':');
-                write_sorted(value.get(), ascii, None, out)?;
+                write_sorted(value.get(), order, ascii, None, out)?;
             }
             out.push_str(if before == '{' { "{}" } else { "}" });
         }
@@ -358,7 +373,7 @@ fn write_sorted(text: &str, ascii: bool, without: Option<&str>, out: &mut String
             for value in &list {
                 out.push(before);
                 before = ',';
-                write_sorted(value.get(), ascii, None, out)?;
+                write_sorted(value.get(), order, ascii, None, out)?;
             }
             out.push_str(if before == '[' { "[]" } else { "]" });
         }
