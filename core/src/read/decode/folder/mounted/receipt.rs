@@ -63,11 +63,12 @@ pub(super) fn of_folder(tree: &mut RunTree<'_>, form: FolderForm) -> Vec<Receipt
             }
         }
     }
-    let reasons = reasons(tree);
-    for receipt in &mut ledger.receipts {
-        if receipt.status == Status::Failed && receipt.reason.is_none() {
-            receipt.reason = reasons.get(&receipt.node).cloned();
-        }
+    // Each failure of a node replaces the file, so only the last one is known.
+    let mut reasons = reasons(tree);
+    let failed = ledger.receipts.iter_mut().rev();
+    for receipt in failed.filter(|receipt| receipt.status == Status::Failed) {
+        let written = reasons.remove(&receipt.node);
+        receipt.reason = receipt.reason.take().or(written);
     }
     in_order_of_cause(ledger.receipts)
 }
