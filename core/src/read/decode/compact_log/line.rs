@@ -523,6 +523,12 @@ fn statement(text: &str) -> Option<NotedEvent<'_>> {
     Some((LogEvent::statement(left, Some(status)), note))
 }
 
+/// Returns the name and the status in a line such as `3→ gate ✓ rendered`, also if the name is a keyword.
+pub(crate) fn marked_name(line: &str) -> Option<(&str, Status)> {
+    let (name, status, _) = marked(numbered(line)?.2)?;
+    Some((name, status))
+}
+
 /// Splits at the first mark outside of brackets: the text before, the status, and the text after.
 fn marked(text: &str) -> Option<(&str, Status, Option<&str>)> {
     let mut depth = 0_u32;

@@ -39,4 +39,4 @@ pub(crate) mod words;
 
 pub(crate) use file::{has_events, is_log_title, own_part};
 pub use file::{looks_like, parse};
-pub(crate) use line::time_of;
+pub(crate) use line::{marked_name, time_of};

@@ -21,9 +21,10 @@ use serde_json::{Map, Value};
 use crate::model::issue::Issue;
 use crate::model::text::{count, counted, short};
 use crate::model::{
-    Execution, FolderForm, LogEvent, Meta, RecordedStatus, ReportedCost, Run, RunStatus, Status,
-    Text,
+    Execution, FolderForm, LogEvent, LogLine, Meta, RecordedStatus, ReportedCost, Run, RunStatus,
+    Status, Text,
 };
+use crate::read::decode::compact_log::marked_name;
 use graph::Graph;
 use receipt::Receipt;
 
@@ -111,20 +112,23 @@ fn verdict(run: &mut Run, graph: &Graph, last: &BTreeMap<&str, &Receipt>) -> Opt
 /// Reports where the log says another thing than the receipts.
 fn contradictions(tree: &mut RunTree<'_>, run: &Run, last: &BTreeMap<&str, &Receipt>) {
     let Some(log) = &run.log else { return };
-    let mut told: BTreeMap<&str, (&Status, u32)> = BTreeMap::new();
+    let mut told: BTreeMap<&str, (Status, u32)> = BTreeMap::new();
     for line in &log.lines {
-        if let LogEvent::Statement {
-            text,
-            status: Some(status),
-        } = &line.event
-        {
-            told.insert(text, (status, line.line));
+        if let Some((node, status)) = of_node(line) {
+            told.insert(node, (status, line.line));
         }
     }
+    // A wake that the log leaves open, as at a delegation, has no receipt yet.
+    let is_end = |status: &Status| {
+        matches!(
+            status,
+            Status::Completed | Status::Unchanged | Status::Failed
+        )
+    };
     for (node, receipt) in last {
         let Some((status, line)) = told
             .get(node)
-            .filter(|(status, _)| **status != receipt.status)
+            .filter(|(status, _)| is_end(status) && *status != receipt.status)
         else {
             continue;
         };
@@ -144,22 +148,26 @@ fn contradictions(tree: &mut RunTree<'_>, run: &Run, last: &BTreeMap<&str, &Rece
     }
 }
 
+/// Returns the node that a line of the log names, and its status. A node may be called `gate` or `loop`, as events are.
+fn of_node(line: &LogLine) -> Option<(&str, Status)> {
+    match &line.event {
+        LogEvent::Statement { text, status } => Some((text, status.clone()?)),
+        LogEvent::Gate { .. } | LogEvent::Round { .. } => marked_name(&line.raw),
+        _ => None,
+    }
+}
+
 /// Turns the log of a run with receipts into remarks: the lines that the receipts do not repeat.
 fn log_as_remarks(run: &mut Run, last: &BTreeMap<&str, &Receipt>) {
     if last.is_empty() {
         return;
     }
     let Some(log) = run.log.take() else { return };
-    let repeats = |event: &LogEvent| match event {
-        LogEvent::Statement {
-            text,
-            status: Some(status),
-        } => last
-            .get(&**text)
-            .is_some_and(|receipt| receipt.status == *status),
-        _ => false,
+    let repeats = |line: &LogLine| {
+        let told = of_node(line);
+        told.is_some_and(|(node, status)| last.get(node).is_some_and(|of| of.status == status))
     };
-    let lines = log.lines.into_iter().filter(|line| !repeats(&line.event));
+    let lines = log.lines.into_iter().filter(|line| !repeats(line));
     run.remarks.extend(lines.map(|line| line.raw));
 }
 
