@@ -106,12 +106,9 @@ pub fn read(log: &str) -> (Receipts, Vec<Issue>) {
             broken.add(broken_chain(number, &which, named.as_deref(), before));
         }
         let hash = get("content_hash");
-        if hash
-            .as_deref()
-            .is_some_and(|hash| is_sha256(hash) && !has_hash(line, hash))
-        {
-            let which = receipt_in_words(get("statement_id").as_deref());
-            altered.add(self::altered(number, &which));
+        let which = receipt_in_words(get("statement_id").as_deref());
+        if let Some(issue) = without_its_hash(number, &which, line, &object) {
+            altered.add(issue);
         }
         receipts.count += 1;
         receipts.status = run_status(&object).or(receipts.status.take());
@@ -317,14 +314,14 @@ fn receipt_in_words(statement: Option<&str>) -> String {
 
 /// Whether a recorded hash is a SHA-256: 64 hexadecimal digits, optionally after `sha256:`. Hashes of other algorithms
 /// are not verified.
-pub(crate) fn is_sha256(hash: &str) -> bool {
+fn is_sha256(hash: &str) -> bool {
     let hash = hash.strip_prefix("sha256:").unwrap_or(hash);
     hash.len() == 64 && hash.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
 /// Whether a receipt has this hash. Both spellings of non-ASCII characters are accepted, verbatim and as `\u00e9`, and
 /// both orders of keys: by UTF-16 code units, as JavaScript sorts, and by characters, as Python does.
-pub(crate) fn has_hash(line: &str, hash: &str) -> bool {
+fn has_hash(line: &str, hash: &str) -> bool {
     let hash = hash.strip_prefix("sha256:").unwrap_or(hash);
     let by_character: KeyOrder = str::cmp;
     let by_unit: KeyOrder = |a, b| a.encode_utf16().cmp(b.encode_utf16());
@@ -397,12 +394,31 @@ fn quote(text: &str, ascii: bool, out: &mut String) {
 }
 
 const ALTERED: &str = "Compare the receipt with a copy of the run: it was changed after its hash was recorded. The changed receipt is shown.";
+const NO_HASH: &str = "Compare the receipt with a copy of the run: its hash was changed or left out. The receipt is shown as it is.";
 
-pub(crate) fn altered(number: i64, which: &str) -> Issue {
-    let message = format!("{which} was altered: its content does not match its recorded hash");
-    Issue::error("receipt-altered", message)
-        .hint(ALTERED)
-        .at_line(u32::try_from(number).unwrap_or(u32::MAX))
+/// Returns the issue of a receipt whose content does not match its SHA-256, or that names this algorithm without such
+/// a hash.
+pub(crate) fn without_its_hash(
+    number: i64,
+    which: &str,
+    line: &str,
+    object: &Map<String, Value>,
+) -> Option<Issue> {
+    let get = |key: &str| object.get(key).and_then(Value::as_str);
+    let hash = get("content_hash").filter(|hash| is_sha256(hash));
+    let (why, hint) = match hash {
+        Some(hash) if has_hash(line, hash) => return None,
+        Some(_) => (
+            "was altered: its content does not match its recorded hash",
+            ALTERED,
+        ),
+        None if get("hash_algorithm") == Some("sha256") => {
+            ("names sha256, but records no such hash", NO_HASH)
+        }
+        None => return None,
+    };
+    let issue = Issue::error("receipt-altered", format!("{which} {why}")).hint(hint);
+    Some(issue.at_line(u32::try_from(number).unwrap_or(u32::MAX)))
 }
 
 pub(crate) fn broken_chain(

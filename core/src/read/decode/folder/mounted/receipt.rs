@@ -9,7 +9,7 @@ use crate::model::issue::{Issue, Issues};
 use crate::model::{FolderForm, ReportedCost, Status, Text, words};
 use crate::read::decode::folder::tree::RunTree;
 use crate::read::decode::jsonl::{text, with_text};
-use crate::read::decode::receipts::{altered, broken_chain, has_hash, is_sha256};
+use crate::read::decode::receipts::{broken_chain, without_its_hash};
 
 /// Maximum number of receipts that are read.
 const MOST_RECEIPTS: usize = 200_000;
@@ -137,12 +137,9 @@ impl Ledger {
             .ok_or("the receipt names no node")?;
         let word = get("status").ok_or("the receipt has no status")?;
         let hash = get("content_hash");
-        if hash
-            .as_deref()
-            .is_some_and(|hash| is_sha256(hash) && !has_hash(line, hash))
-        {
-            self.issues
-                .add(altered(number, &format!("a receipt of {node}")));
+        let which = format!("a receipt of {node}");
+        if let Some(issue) = without_its_hash(number, &which, line, object) {
+            self.issues.add(issue);
         }
         let before = self.last.get(&node).and_then(|at| self.receipts.get(*at));
         let expected = before.map(|before| before.hash.as_deref());
@@ -156,7 +153,7 @@ impl Ledger {
         if !fits {
             self.issues.add(broken_chain(
                 number,
-                &format!("a receipt of {node}"),
+                &which,
                 prev.as_deref(),
                 expected.flatten(),
             ));
