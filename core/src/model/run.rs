@@ -113,6 +113,15 @@ pub struct RecordedStatus {
     pub at: Option<Stamp>,
 }
 
+impl RecordedStatus {
+    /// The names, instead of a file's, under which receipts record a completion that something else puts in doubt.
+    pub const DOUBTFUL: [&str; 3] = [
+        "ledger of an unknown graph",
+        "damaged ledger",
+        "ledger against the log",
+    ];
+}
+
 /// The kind of store that a run was read from.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "store")]

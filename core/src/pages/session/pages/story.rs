@@ -4,8 +4,8 @@ use super::index::short;
 use super::program::statements;
 use super::trace::count;
 use super::work::sentence;
-use crate::model::Form;
 use crate::model::text::count as number;
+use crate::model::{Form, RecordedStatus};
 use crate::pages::view::{
     DERIVED, GateView, NodeRef, Overview, RunPart, StatusCount, WAS_EXECUTING,
 };
@@ -20,8 +20,10 @@ pub(super) fn headline(view: &Overview, inferred: bool) -> String {
     };
     match view.status.as_str() {
         "completed" => {
-            // The run does not record a status; the status was inferred from what ran.
-            let is_guess = matches!(&*view.status_source, "execution trace" | "disk");
+            // The run does not record a status, or records a doubtful one; the status was inferred from what ran.
+            let source = &*view.status_source;
+            let is_guess = matches!(source, "execution trace" | "disk")
+                || RecordedStatus::DOUBTFUL.contains(&source);
             let completed = if is_guess {
                 "Probably completed"
             } else {

@@ -17,6 +17,8 @@ pub(super) struct Graph {
     /// For each node, the nodes that it reads, each with the facet unless it reads the whole truth.
     reads: BTreeMap<Text, BTreeSet<Text>>,
     labels: BTreeMap<Text, Text>,
+    /// Whether a file names all nodes: each once, and in a form that is read.
+    pub(super) is_whole: bool,
 }
 
 impl Graph {
@@ -54,6 +56,8 @@ pub(super) fn read(tree: &mut RunTree<'_>, form: FolderForm) -> Graph {
         };
         let nodes = list("nodes").filter_map(|node| node.get("node").unwrap_or(node).as_str());
         graph.nodes = nodes.map(Text::from).collect();
+        let unlike: BTreeSet<&Text> = graph.nodes.iter().collect();
+        graph.is_whole = !unlike.is_empty() && unlike.len() == list("nodes").count();
         for edge in list("edges") {
             let end = |key: &str| edge.get(key).and_then(text);
             let (Some(reader), Some(producer)) = (end("subscriber"), end("producer")) else {

@@ -56,15 +56,20 @@ pub(super) fn form(tree: &RunTree<'_>) -> Option<FolderForm> {
 /// Reads the receipts, the published values and the graph into the run.
 pub(super) fn read(tree: &mut RunTree<'_>, run: &mut Run, form: FolderForm) {
     let graph = graph::read(tree, form);
-    let receipts = receipt::of_folder(tree, form);
+    let (receipts, is_sound) = receipt::of_folder(tree, form);
     let last: BTreeMap<&str, &Receipt> = receipts.iter().map(|of| (&*of.node, of)).collect();
     values::read(tree, run, form, &last);
     if form == FolderForm::Mounted {
         let verdict = verdict(run, &graph, &last);
-        contradictions(tree, run, &last);
+        let agrees = agrees(tree, run, &last);
         log_as_remarks(run, &last);
         if let Some(status) = verdict {
-            let (file, at) = ("receipts".into(), None);
+            let is_proved = [graph.is_whole, is_sound, agrees];
+            let mut doubts = is_proved.iter().zip(RecordedStatus::DOUBTFUL);
+            let doubt = doubts.find(|(is_proved, _)| !**is_proved);
+            let doubt = doubt.filter(|_| status == RunStatus::Completed);
+            let file = doubt.map_or("receipts", |(_, doubt)| doubt).into();
+            let at = None;
             run.recorded.push(RecordedStatus { file, status, at });
         }
     }
@@ -109,9 +114,11 @@ fn verdict(run: &mut Run, graph: &Graph, last: &BTreeMap<&str, &Receipt>) -> Opt
     told.filter(|status| *status != RunStatus::Completed || all)
 }
 
-/// Reports where the log says another thing than the receipts.
-fn contradictions(tree: &mut RunTree<'_>, run: &Run, last: &BTreeMap<&str, &Receipt>) {
-    let Some(log) = &run.log else { return };
+/// Reports where the log says another thing than the receipts; returns whether it never says that a node failed whose
+/// last receipt went well.
+fn agrees(tree: &mut RunTree<'_>, run: &Run, last: &BTreeMap<&str, &Receipt>) -> bool {
+    let Some(log) = &run.log else { return true };
+    let mut agrees = true;
     let mut told: BTreeMap<&str, (Status, u32)> = BTreeMap::new();
     for line in &log.lines {
         if let Some((node, status)) = of_node(line) {
@@ -132,6 +139,7 @@ fn contradictions(tree: &mut RunTree<'_>, run: &Run, last: &BTreeMap<&str, &Rece
         else {
             continue;
         };
+        agrees &= *status != Status::Failed;
         let message = format!(
             "the log says that {node} is {}, but its last receipt says {}",
             status.word(),
@@ -146,6 +154,7 @@ fn contradictions(tree: &mut RunTree<'_>, run: &Run, last: &BTreeMap<&str, &Rece
                 ),
         );
     }
+    agrees
 }
 
 /// Returns the node that a line of the log names, and its status. A node may be called `gate` or `loop`, as events are.

@@ -33,15 +33,16 @@ pub(super) struct Receipt {
     fingerprints: BTreeMap<String, Text>,
 }
 
-/// Reads all receipts of a folder, in order of cause.
-pub(super) fn of_folder(tree: &mut RunTree<'_>, form: FolderForm) -> Vec<Receipt> {
+/// Reads all receipts of a folder, in order of cause, and whether none of them is damaged.
+pub(super) fn of_folder(tree: &mut RunTree<'_>, form: FolderForm) -> (Vec<Receipt>, bool) {
     let mut ledger = Ledger::default();
+    let mut is_sound = true;
     match form {
         FolderForm::Reactor => {
             if let Some(text) = tree.get(REACTOR).and_then(|file| tree.text(file, MOST)) {
                 ledger.list(&text);
                 tree.issues_of(REACTOR, ledger.issues.finish());
-                return ledger.receipts;
+                return (ledger.receipts, true);
             }
         }
         _ => {
@@ -58,8 +59,10 @@ pub(super) fn of_folder(tree: &mut RunTree<'_>, form: FolderForm) -> Vec<Receipt
                 let read = with_text(&text, |number, line, object| {
                     ledger.add(number, line, &object).map_err(str::to_owned)
                 });
-                tree.issues_of(path, read.issues);
-                tree.issues_of(path, std::mem::take(&mut ledger.issues).finish());
+                let mut issues = read.issues;
+                issues.extend(std::mem::take(&mut ledger.issues).finish());
+                is_sound &= issues.is_empty();
+                tree.issues_of(path, issues);
             }
         }
     }
@@ -70,7 +73,7 @@ pub(super) fn of_folder(tree: &mut RunTree<'_>, form: FolderForm) -> Vec<Receipt
         let written = reasons.remove(&receipt.node);
         receipt.reason = receipt.reason.take().or(written);
     }
-    in_order_of_cause(ledger.receipts)
+    (in_order_of_cause(ledger.receipts), is_sound)
 }
 
 /// Reads the rows of a table of receipts, in the order of writing, with the issues found.
