@@ -15,7 +15,7 @@ use xtask::setup;
 use xtask::step::{run, step};
 
 /// The fuzz targets. Each has a file in fuzz/targets and a folder in fuzz/seeds.
-const TARGETS: [&str; 8] = [
+const TARGETS: [&str; 9] = [
     "state_md",
     "compact_log",
     "binding",
@@ -24,6 +24,7 @@ const TARGETS: [&str; 8] = [
     "sqlite",
     "record",
     "share",
+    "receipts",
 ];
 
 /// Flags that count edges of Rust code, as in cargo-fuzz.
@@ -56,7 +57,7 @@ const LARGEST: &str = "1024";
 
 #[derive(clap::Args)]
 pub(crate) struct FuzzArgs {
-    /// Run only this target: state_md, compact_log, binding, program, timeout, sqlite, record, share
+    /// Run only this target: state_md, compact_log, binding, program, timeout, sqlite, record, share, receipts
     #[arg(value_parser = TARGETS)]
     target: Option<String>,
 
