@@ -116,9 +116,9 @@ pub struct RecordedStatus {
 impl RecordedStatus {
     /// The names, instead of a file's, under which receipts record a completion that something else puts in doubt.
     pub const DOUBTFUL: [&str; 3] = [
-        "ledger of an unknown graph",
-        "damaged ledger",
-        "ledger against the log",
+        "receipts of an unknown graph",
+        "damaged receipts",
+        "receipts against the log",
     ];
 }
 

@@ -1,7 +1,9 @@
 //! Tests databases of contract 2 (contract-2.md, "Databases"). They are made from the specification: no public database
 //! of this form is known.
 
-use prosescope_core::model::Form;
+use prosescope_core::model::{Form, Run};
+use prosescope_core::read::decode::folder;
+use prosescope_core::read::sqlite::MemorySource;
 use prosescope_core::trace::fold;
 
 use crate::support::Db;
@@ -26,7 +28,10 @@ const SCHEMA: &str = "
 
 /// Returns the run's status, its rows, and the rules of its issues.
 fn shown(receipts: &str) -> (String, Vec<String>, Vec<String>, Form) {
-    let run = Db::of(&format!("{SCHEMA}{receipts}")).read();
+    of(Db::of(&format!("{SCHEMA}{receipts}")).read())
+}
+
+fn of(run: Run) -> (String, Vec<String>, Vec<String>, Form) {
     let trace = fold(&run, None, None);
     let rows = trace.nodes.iter();
     let rows = rows.map(|node| format!("{} {}", node.text, node.status.word()));
@@ -66,6 +71,33 @@ fn the_last_receipt_of_a_node_beats_the_row_of_the_run() {
     let (status, rows, ..) = shown(&format!("{failed}{again}"));
     assert_eq!(status, "completed");
     assert_eq!(rows, ["researcher completed", "editor completed"]);
+}
+
+#[test]
+fn the_graph_beside_the_database_shows_which_node_has_no_receipt() {
+    let rendered = "INSERT INTO receipt (node, status) VALUES ('researcher', 'rendered');";
+    for (nodes, status, source, ahead) in [
+        (None, "completed", "receipts of an unknown graph", &[][..]),
+        (Some(r#"["researcher"]"#), "completed", "receipts", &[]),
+        (
+            Some(r#"["researcher", "editor"]"#),
+            "unknown",
+            "nothing",
+            &["editor"],
+        ),
+    ] {
+        let mut run = Db::of(&format!("{SCHEMA}{rendered}")).read();
+        let file = |nodes: &str| {
+            let text = format!(r#"{{"topology": {{"nodes": {nodes}, "edges": []}}}}"#);
+            ("compiled-intent.json".to_owned(), text.into_bytes())
+        };
+        let source_of_files = MemorySource::new("a run", nodes.map(file));
+        folder::beside_database(&source_of_files, "", &mut run);
+        let verdict = fold(&run, None, None).verdict;
+        assert_eq!((verdict.word(), &*verdict.source), (status, source));
+        let names: Vec<&str> = run.nodes_ahead.iter().map(|node| &**node).collect();
+        assert_eq!(names, ahead);
+    }
 }
 
 #[test]

@@ -1,5 +1,30 @@
 use crate::model::TableInfo;
-use crate::model::schema;
+
+/// The columns that contract 2 renamed, each with its table and its name before (contract-2.md, "Databases").
+const RENAMED: [(&str, &str, &str); 7] = [
+    ("run", "program_path", "root_path"),
+    ("run", "program_source", "root_source"),
+    ("bindings", "kind", "binding"),
+    ("imports", "source_url", "source_ref"),
+    ("imports", "fetched_at", "resolved_at"),
+    ("imports", "inputs_schema", "requires_schema"),
+    ("imports", "outputs_schema", "ensures_schema"),
+];
+
+/// Returns the name that contract 2 gives to a column of OpenProse; `None` if it kept the name.
+pub(crate) fn renamed(table: &str, column: &str) -> Option<&'static str> {
+    let mut renamed = RENAMED.iter();
+    let is = |(of, old, _): &&(&str, &str, &str)| {
+        of.eq_ignore_ascii_case(table) && old.eq_ignore_ascii_case(column)
+    };
+    renamed.find(is).map(|(_, _, new)| *new)
+}
+
+/// Returns whether contract 2 gives this name to a column of the table.
+pub(crate) fn is_new_name(table: &str, column: &str) -> bool {
+    let mut renamed = RENAMED.iter();
+    renamed.any(|(of, _, new)| *of == table && new.eq_ignore_ascii_case(column))
+}
 
 /// A table of a database: its description for users ([`TableInfo`]), and what a store needs to read its rows.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,9 +50,9 @@ impl FoundTable {
     }
 
     /// Returns a column's name as the table spells it, which may be the column's name since contract 2
-    /// ([`schema::renamed`]); `None` if the table lacks the column or computes it on reading.
+    /// ([`renamed`]); `None` if the table lacks the column or computes it on reading.
     pub fn column(&self, name: &str) -> Option<&str> {
-        let renamed = || self.spelled(schema::renamed(&self.info.name, name)?);
+        let renamed = || self.spelled(renamed(&self.info.name, name)?);
         self.spelled(name)
             .or_else(renamed)
             .filter(|c| !self.computed.iter().any(|g| g == c))

@@ -29,6 +29,7 @@ use std::time::Duration;
 pub use error::DecodeError;
 pub(crate) use error::bytes_in_words;
 pub use found::FoundTable;
+pub(crate) use found::{is_new_name, renamed};
 
 use crate::model::StoredType;
 use crate::model::issue::Issue;

@@ -1,8 +1,8 @@
 //! Reports where a database's schema differs from the schema that OpenProse defines.
 
 use super::names::OF_CONTRACT_2;
-use super::{TABLES, TableSpec, renamed, table_spec};
-use crate::model::database::FoundTable;
+use super::{TABLES, TableSpec, table_spec};
+use crate::model::database::{FoundTable, renamed};
 use crate::model::issue::Issue;
 
 /// Reports where the tables of a `state.db` differ from sqlite.md and sqlite-earlier.md.

@@ -14,7 +14,7 @@ pub use check::{check, check_agents};
 pub use names::{
     AGENT_MEMORY_HISTORY, AGENT_SEGMENTS, AGENTS, BINDING_HISTORY, BINDINGS, EVENTS, EXECUTION,
     FRAME_AROUND, GATE_AUDIT_LOG, GATES, IMPORTS, RECEIPT, ROOT_PATH, RUN, SOURCE_EXECUTION,
-    TABLES, TableSpec, known_column, known_table, renamed, table_spec,
+    TABLES, TableSpec, known_column, known_table, table_spec,
 };
 pub use triggers::{audit_triggers, is_own_trigger};
 

@@ -1,6 +1,6 @@
 //! The tables and columns of OpenProse as data, used to find missing tables and columns and to read rows.
 
-use crate::model::database::{ColumnType, NEAR, Want};
+use crate::model::database::{ColumnType, NEAR, Want, is_new_name};
 
 /// The table `run`: one row for each run.
 pub const RUN: &str = "run";
@@ -63,17 +63,6 @@ impl TableSpec {
     }
 }
 
-/// The columns that contract 2 renamed, each with its table and its name before (contract-2.md, "Databases").
-const RENAMED: [(&str, &str, &str); 7] = [
-    (RUN, "program_path", ROOT_PATH),
-    (RUN, "program_source", "root_source"),
-    (BINDINGS, "kind", "binding"),
-    (IMPORTS, "source_url", "source_ref"),
-    (IMPORTS, "fetched_at", "resolved_at"),
-    (IMPORTS, "inputs_schema", "requires_schema"),
-    (IMPORTS, "outputs_schema", "ensures_schema"),
-];
-
 /// The column of the table `run` that only databases of contract 2 have.
 pub const ROOT_PATH: &str = "root_path";
 
@@ -83,15 +72,6 @@ pub const RECEIPT: &str = "receipt";
 /// The tables that only databases of contract 2 have.
 pub(super) const OF_CONTRACT_2: [&str; 3] =
     [RECEIPT, "world_model_version", "world_model_published"];
-
-/// Returns the name that contract 2 gives to a column of OpenProse; `None` if it kept the name.
-pub fn renamed(table: &str, column: &str) -> Option<&'static str> {
-    let mut renamed = RENAMED.iter();
-    let is = |(of, old, _): &&(&str, &str, &str)| {
-        of.eq_ignore_ascii_case(table) && old.eq_ignore_ascii_case(column)
-    };
-    renamed.find(is).map(|(_, _, new)| *new)
-}
 
 /// All tables of sqlite.md and sqlite-earlier.md, in the order of creation. Times and metadata of gates and of their
 /// log are text in every store, because the chain's hashes cover their exact bytes.
@@ -222,9 +202,7 @@ pub fn known_table(table: &str) -> bool {
 pub fn known_column(table: &str, column: &str) -> bool {
     table_spec(table).is_some_and(|t| {
         t.names().any(|c| c.eq_ignore_ascii_case(column))
-            || RENAMED
-                .iter()
-                .any(|(of, _, new)| *of == t.name && new.eq_ignore_ascii_case(column))
+            || is_new_name(t.name, column)
             || (t.name == BINDINGS && column == FRAME_AROUND)
     })
 }

@@ -11,7 +11,8 @@ use crate::trace::{Node, NodeKind};
 /// not found.
 pub(super) fn check_program(at: RunUnderCheck<'_>, findings: &mut Findings) {
     // A contract has no statements, and receipts record nodes.
-    if at.run.form.has_nodes() {
+    let file = at.run.program.source_from.as_deref();
+    if at.run.form.has_nodes() || file.is_some_and(|file| file.ends_with(".prose.md")) {
         return;
     }
     let Some(listing) = at.listing.filter(|listing| listing.has_statements()) else {

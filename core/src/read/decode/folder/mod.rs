@@ -125,6 +125,9 @@ pub fn beside_database(source: &dyn Source, root: &str, run: &mut Run) {
         run.program = program::read(&mut tree, named.as_deref());
     }
     imports::read(&mut tree, run);
+    if run.form.has_nodes() {
+        mounted::beside_table(&mut tree, run);
+    }
     // The state file describes the same run as the rows, so the state file is kept for comparison.
     if run.state_file.is_none() {
         let mut state_run = Run::default();

@@ -34,6 +34,8 @@ pub(super) const INTENT: &str = "compiled-intent.json";
 pub(super) const REACTOR: &str = "receipts.json";
 /// Maximum bytes read of one JSON file.
 const MOST: usize = 32 << 20;
+/// The name under which receipts record how the run ended.
+const RECEIPTS: &str = "receipts";
 /// Approximate bytes of memory that a row takes.
 const BYTES_A_ROW: usize = 400;
 /// Maximum number of names that one line lists.
@@ -63,15 +65,7 @@ pub(super) fn read(tree: &mut RunTree<'_>, run: &mut Run, form: FolderForm) {
         let verdict = verdict(run, &graph, &last);
         let agrees = agrees(tree, run, &last);
         log_as_remarks(run, &last);
-        if let Some(status) = verdict {
-            let is_proved = [graph.is_whole, is_sound, agrees];
-            let mut doubts = is_proved.iter().zip(RecordedStatus::DOUBTFUL);
-            let doubt = doubts.find(|(is_proved, _)| !**is_proved);
-            let doubt = doubt.filter(|_| status == RunStatus::Completed);
-            let file = doubt.map_or("receipts", |(_, doubt)| doubt).into();
-            let at = None;
-            run.recorded.push(RecordedStatus { file, status, at });
-        }
+        claim(run, verdict, [graph.is_whole, is_sound, agrees]);
     }
     let ahead = graph.nodes().filter(|node| !last.contains_key(node));
     run.nodes_ahead = ahead.map(Text::from).collect();
@@ -88,12 +82,41 @@ pub(in crate::read::decode) fn of_table(
     let (receipts, issues) = receipt::of_rows(receipts);
     let last: BTreeMap<&str, &Receipt> = receipts.iter().map(|of| (&*of.node, of)).collect();
     let graph = Graph::default();
-    if let Some(status) = verdict(run, &graph, &last) {
-        let (file, at) = ("receipts".into(), None);
-        run.recorded.push(RecordedStatus { file, status, at });
-    }
+    let verdict = verdict(run, &graph, &last);
+    claim(run, verdict, [graph.is_whole, issues.is_empty(), true]);
     rows(run, &graph, receipts.iter());
     issues
+}
+
+/// Reads the graph beside a database with receipts: which nodes have none, and whether all have one.
+pub(super) fn beside_table(tree: &mut RunTree<'_>, run: &mut Run) {
+    let graph = graph::read(tree, FolderForm::Mounted);
+    let seen: BTreeSet<&str> = run.executions.iter().map(|row| &*row.text).collect();
+    let ahead = graph.nodes().filter(|node| !seen.contains(node));
+    let ahead: Vec<Text> = ahead.map(Text::from).collect();
+    if graph.is_whole {
+        let [unknown, ..] = RecordedStatus::DOUBTFUL;
+        run.recorded
+            .retain(|claim| *claim.file != *unknown || ahead.is_empty());
+        for claim in &mut run.recorded {
+            if *claim.file == *unknown {
+                claim.file = RECEIPTS.into();
+            }
+        }
+    }
+    run.nodes_ahead = ahead;
+}
+
+/// Adds what the receipts say of the run's end. `is_proved` is whether the graph is known, the receipts are sound, and
+/// the log agrees; a completion without one of these is in doubt.
+fn claim(run: &mut Run, verdict: Option<RunStatus>, is_proved: [bool; 3]) {
+    let Some(status) = verdict else { return };
+    let mut doubts = is_proved.iter().zip(RecordedStatus::DOUBTFUL);
+    let doubt = doubts.find(|(is_proved, _)| !**is_proved);
+    let doubt = doubt.filter(|_| status == RunStatus::Completed);
+    let file = doubt.map_or(RECEIPTS, |(_, doubt)| doubt).into();
+    let at = None;
+    run.recorded.push(RecordedStatus { file, status, at });
 }
 
 /// Returns the status that the receipts prove: failed if a node's last receipt is a failure, completed if the
