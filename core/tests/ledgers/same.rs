@@ -74,7 +74,7 @@ proptest! {
     }
 }
 
-/// Returns what a run of contract 1 records of a story: neither tokens nor skips nor services ahead. Its log is its truth.
+/// Returns what a run of contract 1 records of a story: neither tokens nor skips. Its log is its truth.
 fn of_contract1(story: &Story) -> Told {
     let mut told = story.told();
     told.status = match story.end {
@@ -83,7 +83,6 @@ fn of_contract1(story: &Story) -> Told {
         _ => "neither",
     }
     .to_owned();
-    told.nodes.retain(|_, word| word != "not reached");
     for word in told.nodes.values_mut() {
         *word = word.replace("unchanged", "completed");
     }
@@ -106,8 +105,21 @@ fn of_contract1(story: &Story) -> Told {
         let known = told.nodes.entry(name.to_owned());
         known.or_insert_with(|| "completed".to_owned());
     }
-    // The contract in `root.prose.md` names services instead.
-    told.issues = vec!["no-program: the program, root.prose.md, has no statements".to_owned()];
+    let names = story.nodes.iter().map(|node| node.name);
+    let ahead = names.filter(|name| {
+        told.nodes
+            .get(*name)
+            .is_some_and(|word| word == "not reached")
+    });
+    let ahead: Vec<&str> = ahead.collect();
+    let is_left = told.status == "completed" && !ahead.is_empty();
+    told.issues = is_left
+        .then(|| {
+            let ahead = ahead.join(", ");
+            format!("node-not-recorded: the log says that the run ended, but nothing records the nodes {ahead}")
+        })
+        .into_iter()
+        .collect();
     told.tokens.clear();
     told.models.clear();
     told

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::mounted::INTENT;
 use super::tree::RunTree;
 use crate::model::issue::Issue;
-use crate::model::{LogEvent, Run};
+use crate::model::{LogEvent, Run, RunStatus};
 
 /// The plan of a run of contract 1: its nodes, and which node reads which.
 const MANIFEST: &str = "forme.manifest.json";
@@ -85,6 +85,8 @@ pub(super) fn nodes_ahead(tree: &mut RunTree<'_>, run: &mut Run) {
         return;
     };
     let lines = run.log.iter().flat_map(|log| &log.lines);
+    // A line with a tag, such as `[input] topic ✓`, is not about a node.
+    let lines = lines.filter(|line| line.tag().is_none());
     let mut seen: BTreeSet<&str> = lines
         .filter_map(|line| match &line.event {
             LogEvent::Statement { text, .. } => Some(&**text),
@@ -96,4 +98,12 @@ pub(super) fn nodes_ahead(tree: &mut RunTree<'_>, run: &mut Run) {
     let ids = manifest.graph.into_iter().map(|service| service.id);
     let ahead = ids.filter(|id| !seen.contains(&**id));
     run.nodes_ahead = ahead.map(Into::into).collect();
+    if run.status == Some(RunStatus::Completed) && !run.nodes_ahead.is_empty() {
+        let message = format!(
+            "the log says that the run ended, but nothing records the nodes {}",
+            run.nodes_ahead.join(", ")
+        );
+        let issue = Issue::noted("node-not-recorded", message).at_file(MANIFEST);
+        tree.issue(issue.hint("Check whether the program may leave them out."));
+    }
 }

@@ -186,6 +186,7 @@ fn a_log_of_form_c_in_the_words_of_form_b_is_read_and_services_write_their_outpu
     assert_eq!(
         facts,
         [
+            ("written by".to_owned(), "OpenProse 0.9 or 0.10".to_owned()),
             ("root".to_owned(), "research/deep".to_owned()),
             ("upstream".to_owned(), "a, b".to_owned())
         ]
