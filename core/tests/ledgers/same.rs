@@ -19,7 +19,9 @@ proptest! {
         let mut read = told(&session);
         let fed = read.nodes.remove(FEED);
         prop_assert_eq!(fed.as_deref(), story.is_fed.then_some("completed"));
-        prop_assert_eq!(&read, &story.told());
+        let mut told = story.told();
+        told.issues.extend(waits(&story));
+        prop_assert_eq!(&read, &told);
         prop_assert_eq!(failures(&session), story.failures());
         let view = pages::overview(&session, None);
         for (node, word) in &read.nodes {
@@ -72,6 +74,19 @@ proptest! {
         let told = of_contract1(&story);
         prop_assert_eq!(&read, &told);
     }
+}
+
+/// Returns the issue about a request that nobody answered.
+fn waits(story: &Story) -> Option<String> {
+    let node = story.nodes[story.open?].name;
+    let asked = story
+        .wakes
+        .iter()
+        .filter(|wake| Some(wake.node) == story.open && wake.asked);
+    let (helper, ask) = (story.helper(), asked.count() + 1);
+    Some(format!(
+        "delegation-open: {node} waits for an answer of {helper} (d{ask})"
+    ))
 }
 
 /// Returns what a run of contract 1 records of a story: neither tokens nor skips. Its log is its truth.

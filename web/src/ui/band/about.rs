@@ -2,7 +2,7 @@
 //! that no page shows.
 
 use leptos::prelude::*;
-use prosescope_core::pages::view::Overview;
+use prosescope_core::pages::view::{CostView, Overview, TokenCount};
 
 use crate::route::Page;
 use crate::text::words;
@@ -50,8 +50,40 @@ fn facts(overview: &Overview) -> AnyView {
             <dt>"Read from"</dt><dd>{overview.label.clone()}" · "<Go to=run.page(Page::Files)>"its files and tables"</Go></dd>
         </dl>
         {claims(overview)}
+        {overview.cost.as_ref().map(tokens)}
         {recorded}
         {others}
+    }
+    .into_any()
+}
+
+/// Draws the tokens of each node and of each model, as receipts report them.
+fn tokens(cost: &CostView) -> AnyView {
+    let table = |what: &'static str, of: &[TokenCount]| {
+        let rows = of.iter().map(|of| {
+            view! {
+                <tr>
+                    <th scope="row" dir="auto">{of.name.clone()}</th>
+                    <td class="num">{words::count(of.executions.into())}</td>
+                    <td class="num">{words::count(of.fresh)}</td>
+                    <td class="num">{words::count(of.reused)}</td>
+                </tr>
+            }
+        });
+        view! {
+            <table class="plain-table tokens">
+                <thead><tr>
+                    <th scope="col">{what}</th><th scope="col" class="num">"Receipts"</th>
+                    <th scope="col" class="num">"Tokens"</th><th scope="col" class="num">"Reused"</th>
+                </tr></thead>
+                <tbody>{rows.collect_view()}</tbody>
+            </table>
+        }
+    };
+    view! {
+        <h3>"Tokens, as receipts report them"</h3>
+        {table("Node", &cost.by_node)}
+        {table("Model", &cost.by_model)}
     }
     .into_any()
 }

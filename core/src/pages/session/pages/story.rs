@@ -133,10 +133,10 @@ pub(super) fn sentences(view: &Overview, form: &Form, remarks: u32) -> Vec<Strin
 fn tokens(view: &Overview) -> Option<String> {
     let total = &view.cost.as_ref()?.total;
     let who = match total.executions {
-        1 => "one receipt reports".to_owned(),
+        1 => "One receipt reports".to_owned(),
         n => format!("{} receipts report", number(n.into())),
     };
-    Some(format!("{} were used, as {who}.", total.words()))
+    Some(format!("{who} {}.", total.words()))
 }
 
 /// Counts what the run consists of: the statements of a program, or in contract 2 the wakes of nodes.

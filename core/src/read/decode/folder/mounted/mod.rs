@@ -8,6 +8,7 @@
 //! vm.log.md                              ──► remarks; its end counts only if no receipt contradicts it
 //! ```
 
+mod delegates;
 mod graph;
 mod receipt;
 mod values;
@@ -61,6 +62,7 @@ pub(super) fn read(tree: &mut RunTree<'_>, run: &mut Run, form: FolderForm) {
     let (receipts, is_sound) = receipt::of_folder(tree, form);
     let last: BTreeMap<&str, &Receipt> = receipts.iter().map(|of| (&*of.node, of)).collect();
     values::read(tree, run, form, &last);
+    delegates::read(tree, run);
     if form == FolderForm::Mounted {
         let verdict = verdict(run, &graph, &last);
         let agrees = agrees(tree, run, &last);
