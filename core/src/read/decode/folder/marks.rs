@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::model::words::{leading_status, status};
-use crate::model::{Annotation, CompactLog, LogEvent, Run, StateFile, Status};
+use crate::model::words::{gate, leading_status, status};
+use crate::model::{Annotation, CompactLog, GateStatus, LogEvent, Run, StateFile, Status};
 use crate::program::{self, StatementKind};
 use crate::read::decode::state_md::annotation;
 
@@ -26,7 +26,13 @@ pub(super) fn read(run: &mut Run) {
 
 /// Splits lines such as `2→ figures timed out` into a name of the program and a mark.
 fn of_log(log: &mut CompactLog, program: &str) {
-    let is_in_words = |event: &LogEvent| matches!(event, LogEvent::Statement { text, status: None } if text.contains(' '));
+    let is_in_words = |event: &LogEvent| match event {
+        LogEvent::Statement { text, status } => match status {
+            None => text.contains(' '),
+            Some(status) => *status == Status::Waiting,
+        },
+        _ => false,
+    };
     if !log.lines.iter().any(|line| is_in_words(&line.event)) {
         return;
     }
@@ -37,10 +43,35 @@ fn of_log(log: &mut CompactLog, program: &str) {
         let called = own.target.as_deref();
         names.extend(called.filter(|_| own.kind == StatementKind::Do));
     }
+    let gates = listing.statements.iter();
+    let gates = gates.filter(|own| own.kind == StatementKind::Gate);
+    let gates: BTreeSet<&str> = gates.filter_map(|own| own.name.as_deref()).collect();
     for line in log.lines.iter_mut().filter(|line| is_in_words(&line.event)) {
-        let LogEvent::Statement { text, .. } = &line.event else {
+        let LogEvent::Statement { text, status } = &line.event else {
             continue;
         };
+        if status.is_some() {
+            if gates.contains(&**text) {
+                let (gate, status) = (text.clone(), GateStatus::Pending);
+                line.event = LogEvent::Gate { gate, status };
+            }
+            continue;
+        }
+        let named = text.strip_prefix("gate ").unwrap_or(text);
+        let Some((name, said)) = named.split_once(' ') else {
+            continue;
+        };
+        if gates.contains(name) {
+            let (word, note) = said.split_once(' ').unwrap_or((said, ""));
+            // Behind the word `gate`, other words do not decide the gate, either.
+            let open = (named.len() < text.len()).then_some((GateStatus::Pending, said));
+            let decided = gate(word).map(|status| (status, note.trim()));
+            if let Some((status, note)) = decided.or(open) {
+                let (gate, note) = (name.into(), note.into());
+                (line.note, line.event) = (Some(note), LogEvent::Gate { gate, status });
+                continue;
+            }
+        }
         let Some((name, said)) = text.split_once(' ') else {
             continue;
         };
