@@ -14,6 +14,7 @@ use super::{Opened, Options, Session};
 use crate::model::issue::Issue;
 use crate::model::schema::postgres_name;
 use crate::model::source::{NAMES_HIDDEN, Source, SourceError, is_hidden_name};
+use crate::model::text::counted;
 use crate::model::{FolderForm, Form, Run};
 use crate::program;
 use crate::read::decode::rows::RunEntry;
@@ -298,7 +299,8 @@ fn open_folder(source: Rc<dyn Source>, dir: &str, options: &Options) -> Result<P
         return Err(refused.unwrap_or_else(|| OpenError::NoRun {
             place: place(),
             found: format!(
-                "{below} files, but no state.db, no state.md, no program and no bindings"
+                "{}, but no state.db, no state.md, no program and no bindings",
+                counted(below as u64, "file", "files")
             ),
             next:
                 "give the run's own folder (.prose/runs/{id}), its state.db, or the .prose folder"

@@ -123,7 +123,10 @@ fn reason(overview: &Overview) -> Option<AnyView> {
     let failed = overview.status == "failed";
     let error = overview.failure.as_ref().filter(|_| failed).map(|failure| {
         let error = failure.error.clone();
-        error.unwrap_or_else(|| "No error message was recorded.".to_owned())
+        let error = error.unwrap_or_else(|| "No error message was recorded".to_owned());
+        // The story follows in the same paragraph.
+        let ends = error.ends_with(['.', '!', '?', ':', '…']);
+        format!("{error}{}", if ends { "" } else { "." })
     });
     let story = overview
         .story
