@@ -148,3 +148,41 @@ fn psql_and_prose_read_what_the_other_wrote() {
     );
     assert!(third.contains("003"), "{third}");
 }
+
+/// Contract 2 renamed columns. A database with the new names is read as before.
+#[test]
+fn renamed_columns_are_read() {
+    let Some(cluster) = cluster() else {
+        return;
+    };
+    let url = cluster.database();
+    let project = Project::new(PROGRAM, &url);
+    let run = project.init("postgres");
+    let begun = project.prose(0, &["begin", "12", "--run", &run], "");
+    let id = begun.split_whitespace().next().unwrap();
+    project.prose(
+        0,
+        &["put", "findings", "--into", id, "--run", &run],
+        "three",
+    );
+    let rename = "ALTER TABLE openprose.run RENAME COLUMN program_path TO root_path;
+         ALTER TABLE openprose.run RENAME COLUMN program_source TO root_source;
+         ALTER TABLE openprose.bindings RENAME COLUMN kind TO binding";
+    let before = project.json(&["show", &run]);
+    cluster.psql(&url, rename).unwrap();
+    let after = project.json(&["show", &run]);
+    assert_eq!(after["program"], before["program"]);
+    assert_eq!(after["statements"], before["statements"]);
+    let bindings = project.json(&["bindings", &run]).to_string();
+    assert!(
+        bindings.contains("\"findings\"") && bindings.contains("\"let\""),
+        "{bindings}"
+    );
+    assert_eq!(
+        project
+            .prose(0, &["get", "findings", "--run", &run], "")
+            .trim(),
+        "three"
+    );
+    project.prose(0, &["program", &run], "");
+}
