@@ -64,7 +64,9 @@ fn run(out: &mut String, name: &str, of: &ComparedRun, width: usize) {
     let program = of.program.as_deref().unwrap_or("(program not recorded)");
     let took = of.duration.as_deref();
     let took = took.map_or(String::new(), |took| format!(", {took}"));
-    let text = format!("{}  {}{took}  {program}", of.run, of.status);
+    let tokens = of.tokens.as_ref();
+    let tokens = tokens.map_or(String::new(), |tokens| format!(", {}", tokens.words()));
+    let text = format!("{}  {}{took}{tokens}  {program}", of.run, of.status);
     let _ = writeln!(
         out,
         "  {BOLD}{name}{RESET}  {}",

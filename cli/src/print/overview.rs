@@ -287,7 +287,8 @@ fn table_of(runs: &[RunSummary], left_out: u32) -> PrintedTable {
         .iter()
         .filter(|run| run.name.starts_with(POSTGRES_PREFIX));
     let least = on_server.map(|run| run.name.width()).max().unwrap_or(22);
-    let mut table = PrintedTable::new(&[
+    let has_tokens = runs.iter().any(|run| run.tokens.is_some());
+    let mut columns = vec![
         ("STATUS", Fit::Fixed),
         (
             "RUN",
@@ -303,7 +304,11 @@ fn table_of(runs: &[RunSummary], left_out: u32) -> PrintedTable {
         ("TOOK", Fit::Right),
         ("GATES", Fit::Right),
         ("ISSUES", Fit::Right),
-    ]);
+    ];
+    if has_tokens {
+        columns.push(("TOKENS", Fit::Right));
+    }
+    let mut table = PrintedTable::new(&columns);
     let plain = Style::new();
     let some = |n: u32| if n == 0 { String::new() } else { n.to_string() };
     for run in runs {
@@ -338,7 +343,7 @@ fn table_of(runs: &[RunSummary], left_out: u32) -> PrintedTable {
             Some(_) => (format!("{} {word}", icon(AGAINST)), BAD),
             None => (status(word), tone),
         };
-        table.row(vec![
+        let mut cells = vec![
             status,
             (run_name, BOLD),
             (run.program.clone().unwrap_or_default(), plain),
@@ -347,7 +352,12 @@ fn table_of(runs: &[RunSummary], left_out: u32) -> PrintedTable {
             (lasted.unwrap_or_default(), plain),
             (some(run.pending_gates), WAIT),
             (some(run.issues.error + run.issues.warning), issue),
-        ]);
+        ];
+        if has_tokens {
+            let tokens = run.tokens.as_ref().map(|of| count(of.fresh));
+            cells.push((tokens.unwrap_or_default(), plain));
+        }
+        table.row(cells);
     }
     table
 }

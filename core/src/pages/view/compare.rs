@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::NodeRef;
+use super::{NodeRef, TokenCount};
 
 /// Two runs compared: A is the run that was named first, B the second.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -65,6 +65,10 @@ pub struct ComparedRun {
     pub duration_ms: Option<i64>,
     /// The duration of the run in words: `5m 3s`; `None` if `duration_ms` is `None`.
     pub duration: Option<String>,
+    /// The tokens that the compared run's receipts report; `None` if none do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub tokens: Option<TokenCount>,
 }
 
 /// How the programs of two runs relate.

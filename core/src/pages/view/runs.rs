@@ -3,7 +3,7 @@
 use crate::model::schema::POSTGRES_PREFIX;
 use serde::{Deserialize, Serialize};
 
-use super::Counts;
+use super::{Counts, TokenCount};
 use crate::model::issue::Issue;
 use crate::model::time::Stamp;
 
@@ -90,6 +90,10 @@ pub struct RunSummary {
     pub duration: Option<String>,
     /// How many gates wait for a decision.
     pub pending_gates: u32,
+    /// The tokens that the run's receipts report; `None` if none do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub tokens: Option<TokenCount>,
     /// The issues that were found when the run was read, counted by severity.
     pub issues: Counts,
     /// The parts that were left out, in words, if only the beginning of a large database was read. `issues` is then

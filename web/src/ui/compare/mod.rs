@@ -5,7 +5,7 @@ mod values;
 
 use leptos::prelude::*;
 use prosescope_core::pages::view::{
-    CompareView, ComparedNode, ComparedRow, ComparedRun, Difference, icon,
+    CompareView, ComparedNode, ComparedRow, ComparedRun, Difference, TokenCount, icon,
 };
 
 use super::bar_end::bar_end;
@@ -120,7 +120,10 @@ fn one(letter: &'static str, run: &ComparedRun, key: &str) -> AnyView {
             <b class=format!("letter {}", letter.to_lowercase())>{letter}</b>
             <i class=format!("glyph {}", tone_class(&status)) role="img" aria-label=status.clone()>{icon(&status)}</i>
             {link(to, run.run.as_str())}
-            <span class="soft" dir="auto">{run.headline.clone()}</span>
+            <span class="soft" dir="auto">{words::joined([
+                run.headline.clone(),
+                run.tokens.as_ref().map(TokenCount::words).unwrap_or_default(),
+            ])}</span>
         </p>
     }
     .into_any()

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use prosescope_core::pages::session::{ListOrder, day_of};
-use prosescope_core::pages::view::{AGAINST, RunList, RunSummary, icon};
+use prosescope_core::pages::view::{AGAINST, RunList, RunSummary, TokenCount, icon};
 
 use super::days::words_of;
 use crate::route::{Page, Route};
@@ -202,7 +202,7 @@ fn draw_row(app: App, run: &RunSummary, same_day: bool) -> AnyView {
         </span>
         <span role="gridcell" class="wide cut came" class:fine=fine title=about dir="auto">{said}</span>
         <span role="gridcell" class="wide num" title=when>{clock.unwrap_or_else(|| "–".to_owned())}</span>
-        <span role="gridcell" class="num">{run.duration.clone().unwrap_or_else(|| "–".to_owned())}</span>
+        <span role="gridcell" class="num" title=run.tokens.as_ref().map(TokenCount::words)>{run.duration.clone().unwrap_or_else(|| "–".to_owned())}</span>
         <span role="gridcell" class="wide mono cut faint" title=run.place.clone()>{run.title()}</span>
         <span role="gridcell" class="pick"><button class="plain mark-run" tabindex="-1" title="Mark to compare (x)" aria-label="Mark to compare"
             aria-pressed=move || app.paired.read().contains(&place).to_string()

@@ -10,7 +10,7 @@ use crate::pages::view::{CostView, TokenCount};
 const LISTED: usize = 1_000;
 
 /// Returns the tokens of a run; `None` if no record has any.
-pub(super) fn cost(run: &Run) -> Option<CostView> {
+pub(in crate::pages::session) fn cost(run: &Run) -> Option<CostView> {
     let (mut total, mut nodes, mut models) = (
         TokenCount::default(),
         BTreeMap::<&str, TokenCount>::new(),

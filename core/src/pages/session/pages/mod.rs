@@ -48,6 +48,7 @@ pub(super) use check::check_ahead;
 pub use check::{check, check_page, check_program};
 pub use chosen::{TraceChoice, TraceOrder, chosen, chosen_page};
 pub use compare::{COMPARED, CompareOptions, NotComparable, compare};
+pub(super) use cost::cost;
 pub use files::{files, issues_page, table_rows};
 pub use for_model::for_model;
 pub use gates::{gate, gates};

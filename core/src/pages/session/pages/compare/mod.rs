@@ -165,6 +165,7 @@ fn run(session: &Session, overview: Overview) -> ComparedRun {
         headline: overview.headline,
         duration_ms: overview.duration_ms,
         duration: overview.duration,
+        tokens: overview.cost.map(|cost| cost.total),
     }
 }
 
