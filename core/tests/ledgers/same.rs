@@ -8,7 +8,7 @@ use crate::hashes::FEED;
 use crate::stories::stories;
 use crate::story::{End, Outcome, Story, Told};
 use crate::told::{failures, opened, told};
-use crate::{contract1, contract2, reactor};
+use crate::{contract1, contract2, database, reactor};
 
 proptest! {
     #![proptest_config(cases(150, 43))]
@@ -31,6 +31,21 @@ proptest! {
         if let (true, Some(failure)) = (!read.reasons.is_empty(), view.failure) {
             prop_assert_eq!(failure.error.as_ref(), read.reasons.get(&failure.cause.text));
         }
+    }
+
+    #[test]
+    fn a_database_of_contract_2_is_told_as_it_happened(story in stories()) {
+        let session = opened(&database::folder(&story));
+        let mut read = told(&session);
+        let fed = read.nodes.remove(FEED);
+        prop_assert_eq!(fed.as_deref(), story.is_fed.then_some("completed"));
+        let mut told = story.told();
+        told.issues.extend(waits(&story));
+        // The table of values does not say which value is from before a failure.
+        let values = std::mem::take(&mut told.values).into_iter();
+        let named = values.map(|(name, (kind, text, _))| (database::name(&name), (kind, text, false)));
+        told.values = named.collect();
+        prop_assert_eq!(&read, &told);
     }
 
     #[test]

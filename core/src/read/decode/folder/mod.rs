@@ -40,7 +40,8 @@ mod tree;
 use crate::model::issue::Issue;
 use crate::model::source::{Source, SourceError};
 use crate::model::{
-    Agent, AgentScope, FileInfo, FolderForm, Program, RecordedStatus, Run, Segment, ValueAt,
+    Agent, AgentScope, Dialect, FileInfo, FolderForm, Form, Program, RecordedStatus, Run, Segment,
+    ValueAt,
 };
 use crate::read::decode::memory_md;
 use crate::read::decode::text::lossy;
@@ -125,7 +126,8 @@ pub fn beside_database(source: &dyn Source, root: &str, run: &mut Run) {
         run.program = program::read(&mut tree, named.as_deref());
     }
     imports::read(&mut tree, run);
-    if run.form.has_nodes() {
+    let renamed = Dialect::Renamed;
+    if run.form.has_nodes() || run.form == (Form::Sqlite { dialect: renamed }) {
         mounted::beside_table(&mut tree, run);
     }
     // The state file describes the same run as the rows, so the state file is kept for comparison.

@@ -22,8 +22,8 @@ use serde_json::{Map, Value};
 use crate::model::issue::Issue;
 use crate::model::text::{count, counted, short};
 use crate::model::{
-    Execution, FolderForm, LogEvent, LogLine, Meta, RecordedStatus, ReportedCost, Run, RunStatus,
-    Status, Text,
+    Dialect, Execution, FolderForm, Form, LogEvent, LogLine, Meta, RecordedStatus, ReportedCost,
+    Run, RunStatus, Status, Text,
 };
 use crate::read::decode::compact_log::marked_name;
 use graph::Graph;
@@ -90,9 +90,26 @@ pub(in crate::read::decode) fn of_table(
     issues
 }
 
-/// Reads the graph beside a database with receipts: which nodes have none, and whether all have one.
+/// Reads the files beside a database of contract 2: the graph, which shows which nodes have no receipt and whether all
+/// have one, the reasons of failures, and the requests to other nodes.
 pub(super) fn beside_table(tree: &mut RunTree<'_>, run: &mut Run) {
     let graph = graph::read(tree, FolderForm::Mounted);
+    if run.executions.is_empty() && graph.is_whole {
+        let dialect = Dialect::Receipts;
+        run.form = Form::Sqlite { dialect };
+        // Without any receipt, no node is known to have come to its end.
+        run.status.take_if(|status| *status == RunStatus::Completed);
+    }
+    if !run.form.has_nodes() {
+        return;
+    }
+    let mut reasons = receipt::reasons(tree);
+    let failed = run.executions.iter_mut().rev();
+    for row in failed.filter(|row| row.status == Status::Failed) {
+        let written = reasons.remove(&row.text);
+        row.error = row.error.take().or(written);
+    }
+    delegates::read(tree, run);
     let seen: BTreeSet<&str> = run.executions.iter().map(|row| &*row.text).collect();
     let ahead = graph.nodes().filter(|node| !seen.contains(node));
     let ahead: Vec<Text> = ahead.map(Text::from).collect();

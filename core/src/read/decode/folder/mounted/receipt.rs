@@ -213,7 +213,7 @@ fn cost(of: &Value) -> Option<ReportedCost> {
 }
 
 /// Returns the reasons in the files `workspace/{node}/__error.md`, by node.
-fn reasons(tree: &mut RunTree<'_>) -> BTreeMap<Text, Text> {
+pub(super) fn reasons(tree: &mut RunTree<'_>) -> BTreeMap<Text, Text> {
     const MOST_REASON: usize = 16 << 10;
     const MOST_REASONS: usize = 1_000;
     let mut reasons = BTreeMap::new();
