@@ -1,5 +1,5 @@
 use prosescope_core::model::RunStatus;
-use prosescope_core::pages::session::pages;
+use prosescope_core::pages::session::{Session, ValueOf, pages};
 use prosescope_core::pages::view::{FilesView, ImportsView, IssuesView, Overview, ProgramView};
 use prosescope_share::wishes::Wishes;
 use serde::Serialize;
@@ -11,6 +11,9 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::Out;
 use crate::{locate, print};
+
+/// Maximum bytes of an output from which `show` takes the first line.
+const BEGINNING: usize = 1_000;
 
 /// The JSON of a [`prosescope_core::pages::view::RunShown`]. To save memory, the lines of the program are made in parts
 /// while the JSON is written.
@@ -74,8 +77,10 @@ pub(super) fn run(args: &ShowArgs, out: &Out) -> Result<Exit, CliError> {
             issues: &issues,
         })?;
     } else {
+        let output = output(&session, &overview);
         out.text(&print::overview(
             &overview,
+            output.as_deref(),
             &imports,
             &issues,
             out.width,
@@ -84,6 +89,15 @@ pub(super) fn run(args: &ShowArgs, out: &Out) -> Result<Exit, CliError> {
     }
     unread::require_all_but_sealed(&session)?;
     Ok(state(args, &overview).max(ended(&session)))
+}
+
+/// Returns the name of the run's first output, and the first line of its value, which often is a verdict.
+fn output(session: &Session, overview: &Overview) -> Option<String> {
+    let output = overview.outputs.first()?;
+    let value = session.value(&ValueOf::Binding(output.binding), BEGINNING);
+    let text = value.ok()?.text;
+    let first = text.lines().find(|line| !line.trim().is_empty())?;
+    Some(format!("{}: {}", output.name, first.trim()))
 }
 
 /// Returns the exit code for the state of the run, if the caller asked for it.

@@ -20,6 +20,7 @@ const ISSUES: usize = 10;
 
 pub(crate) fn overview(
     view: &Overview,
+    output: Option<&str>,
     imports: &ImportsView,
     issues: &IssuesView,
     width: usize,
@@ -31,7 +32,7 @@ pub(crate) fn overview(
     out.push_str(&run_line(view.program.as_deref(), &view.run));
     out.push_str(&wrap(&view.story.join(" "), width.min(88), ""));
     out.push('\n');
-    facts(&mut out, view, width);
+    facts(&mut out, view, output, width);
     let nodes = |title, nodes: &[NodeRef]| Section {
         title,
         about: "",
@@ -135,7 +136,7 @@ fn reason(view: &Overview) -> String {
     clauses.collect::<Vec<_>>().join("; ")
 }
 
-fn facts(out: &mut String, view: &Overview, width: usize) {
+fn facts(out: &mut String, view: &Overview, output: Option<&str>, width: usize) {
     let none = || view.no_time().to_owned();
     let mut fact = |name: &str, value: String| {
         let value = wrap(&value, width, &" ".repeat(17));
@@ -195,6 +196,12 @@ fn facts(out: &mut String, view: &Overview, width: usize) {
             n => format!("{} ({})", count(n.into()), bytes(view.bindings_bytes)),
         },
     );
+    if let Some(output) = output {
+        fact(
+            "output",
+            fit(&escape(output, false), width.saturating_sub(17)),
+        );
+    }
     fact("read as", view.form.clone());
     for (key, value) in &view.facts {
         fact(&cut(key, 14), value.clone());
@@ -474,7 +481,7 @@ mod tests {
                 ..Overview::default()
             };
             let mut out = String::new();
-            facts(&mut out, &view, 80);
+            facts(&mut out, &view, None, 80);
             plain(&out)
         };
         let lacking = Unread {
