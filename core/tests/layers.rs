@@ -23,6 +23,7 @@ const LAYERS: &[&str] = &[
     "read/gate",
     "read/decode",
     "read/sqlite",
+    "read/transcript",
     "read",
     "trace",
     "trace/judgement",

@@ -26,6 +26,7 @@ mod table;
 pub mod text;
 pub mod time;
 pub mod timeout;
+mod tokens;
 pub(crate) mod words;
 
 pub use agent::{Agent, AgentScope, Segment};
@@ -41,5 +42,6 @@ pub use state_file::{
 };
 pub use status::{RunStatus, Status};
 pub use table::{ColumnInfo, FileInfo, ShownCell, TableInfo, TableRows};
+pub use tokens::TokenUse;
 
 pub use crate::model::text::Text;

@@ -3,3 +3,4 @@
 pub mod decode;
 pub mod gate;
 pub mod sqlite;
+pub mod transcript;
