@@ -11,6 +11,7 @@
 //! | Program | [`ProgramView`] | (in `prosescope show --json`) |
 //! | Trace | [`TracePage`], [`NodeDetail`] | `prosescope trace` |
 //! | (two runs) | [`CompareView`] | `prosescope diff` |
+//! | (cost) | [`RunCost`] | `prosescope cost` |
 //! | Search | [`SearchView`] | `prosescope search` |
 //! | (SQL) | [`QueryView`], [`QueryTables`] | `prosescope query` |
 //! | Bindings | [`BindingsPage`], [`ValueView`], [`ResolutionView`] | `prosescope bindings`, `prosescope get` |
@@ -47,6 +48,7 @@ mod nodes;
 mod overview;
 mod query;
 mod resume;
+mod run_cost;
 mod runs;
 mod search;
 mod section;
@@ -57,7 +59,7 @@ mod unread;
 mod words;
 mod work;
 
-pub use crate::model::{ShownCell, TableRows};
+pub use crate::model::{ShownCell, TableRows, TokenUse};
 pub use crate::record::render::brief::{
     AgentOfTask, FrameView, InputOfTask, InputState, NextStep, RoleOfTask, SettingOfTask, TaskView,
 };
@@ -97,6 +99,10 @@ pub use query::{QueryColumn, QueryTable, QueryTables, QueryView, StoredQuestion}
 pub use resume::{
     AheadView, CautionView, DoneView, GateOutcomeView, GateOutcomes, How, MemoryNeedView,
     NeedState, NeedView, PositionView, ResumeView, Risk, StepView, Stop, numbers,
+};
+pub use run_cost::{
+    JoinedTranscript, ModelCost, RecordedPrice, RunCost, StatementCost, TranscriptCost,
+    TranscriptsRead,
 };
 pub(crate) use runs::LEFT_OUT;
 pub use runs::{RunList, RunSummary};
