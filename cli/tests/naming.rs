@@ -63,6 +63,7 @@ fn a_run_is_named_by_an_argument_by_run_or_by_the_environment() {
         (&["state"], &[]),
         (&["bindings"], &["--json"]),
         (&["agents"], &["--json"]),
+        (&["cost"], &[]),
         (&["audit"], &[]),
         (&["audit", "verify"], &[]),
         (&["resume"], &[]),

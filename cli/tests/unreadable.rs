@@ -27,7 +27,7 @@ const OF_GATES: &[&[&str]] = &[
 const OF_BINDINGS: &[&[&str]] = &[&["bindings", RUN], &["get", "nothing", "--run", RUN]];
 
 /// Commands that need the statements of a run.
-const OF_STATEMENTS: &[&[&str]] = &[&["trace", RUN]];
+const OF_STATEMENTS: &[&[&str]] = &[&["trace", RUN], &["cost", RUN]];
 
 /// Commands that need every part of a run.
 const OF_ALL: &[&[&str]] = &[

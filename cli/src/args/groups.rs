@@ -10,7 +10,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
         "Look at runs",
         &[
             "runs", "show", "trace", "program", "bindings", "get", "search", "agents", "state",
-            "diff", "query", "view",
+            "diff", "cost", "query", "view",
         ],
     ),
     ("Continue a run", &["resume", "next", "check"]),

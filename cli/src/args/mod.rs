@@ -1,6 +1,7 @@
 //! Defines the command line for clap: commands, arguments and help texts. docs/reference/commands is generated from
 //! these types.
 
+pub(crate) mod cost;
 pub(crate) mod diff;
 pub(crate) mod gates;
 mod groups;
@@ -126,6 +127,11 @@ pub(crate) enum Command {
     /// Prints the rows, values, memories and gates that differ.
     #[command(after_help = diff::DIFF_HELP)]
     Diff(diff::DiffArgs),
+    /// Show the tokens of each statement, counted from transcripts
+    ///
+    /// Without --transcripts the command shows what the run itself reports.
+    #[command(after_help = cost::COST_HELP)]
+    Cost(cost::CostArgs),
     /// Query a run with SQL; reads only
     ///
     /// Statements, values, gates and agents are tables, beside the tables of the run itself.

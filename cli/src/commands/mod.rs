@@ -12,6 +12,7 @@ mod check_fix;
 mod clean;
 mod completions;
 mod convert;
+mod cost;
 mod decide;
 mod diff;
 mod doctor;
@@ -79,6 +80,7 @@ pub(crate) fn run(command: Command, out: &Out) -> Result<Exit, CliError> {
         Command::Get(args) => get::run(&args, out),
         Command::Search(args) => search::run(&args, out),
         Command::Diff(args) => diff::run(&args, out),
+        Command::Cost(args) => cost::run(&args, out),
         Command::Query(args) => query::run(&args, out),
         Command::Agents(args) => agents::run(&args, out),
         Command::Gates(args) => gates::run(&args, out),

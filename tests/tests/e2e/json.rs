@@ -233,6 +233,7 @@ fn examples() -> Vec<Example> {
             &["20260118", "20260112", "--anyway"],
             of::<view::CompareView>,
         ),
+        reads("cost", &["20260118"], of::<view::RunCost>),
         reads(
             "query",
             &["20260118", "--ask", "failures"],
