@@ -13,7 +13,7 @@ Each number is one of:
   unknown   not recorded; unknown is never shown as 0
 
 A transcript is joined with a statement:
-  by tool use  the tool call that started the subagent names the statement: its folder workspace/NODE/, its file \
+  by tool use  the tool call that started the subagent names this statement only: its folder workspace/NODE/, its file \
 bindings/NAME.md, its name, or its prompt
   by time      the transcript lies in the recorded time of one statement only
 Other transcripts are listed with the reason. No price is computed; prices that are recorded are shown.

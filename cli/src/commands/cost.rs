@@ -2,120 +2,102 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
-use prosescope_core::model::Form;
-use prosescope_core::pages::session::pages::{self, Transcripts};
-use prosescope_core::pages::view::RunPart;
-use prosescope_core::read::transcript::{TranscriptFile, TranscriptReader};
+use prosescope_core::pages::session::pages;
+use prosescope_core::pages::view::{RunPart, TranscriptsRead};
+use prosescope_core::read::transcript::{Conversation, TranscriptFile, TranscriptReader};
 
 use super::unread;
 use crate::args::cost::CostArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::input;
 use crate::out::Out;
-use crate::{locate, print};
+use crate::{input, locate, print};
 
 /// Maximum bytes of a line. The longest lines of transcripts contain images.
 const LINE: u64 = 64 << 20;
 /// Maximum bytes of a `.meta.json` file.
 const META: u64 = 1 << 20;
-/// Maximum number of folders inside of each other.
-const DEPTH: usize = 16;
+
+const PLACES: &str =
+    "Claude Code writes transcripts to ~/.claude/projects, Codex to ~/.codex/sessions";
 
 pub(super) fn run(args: &CostArgs, out: &Out) -> Result<Exit, CliError> {
     let session = locate::open(&args.run.name()?)?;
     let run = &session.run().id;
-    if session.run().form == Form::Agents {
-        let message = format!("{} is not a run: it contains agents", session.name());
-        return Err(CliError::not_found(message).hint("`prosescope runs` lists the runs"));
-    }
-    let read = args.transcripts.as_deref().map(|dir| folder(dir, run));
-    let view = pages::run_cost(&session, read.transpose()?);
-    let unread = view.transcripts.iter().flat_map(|read| &read.unread);
-    let failed = unread.clone().next().map(|first| {
-        let message = match unread.count() {
-            1 => format!("cannot read {first}"),
-            n => format!("cannot read {n} transcripts; the first: {first}"),
-        };
-        CliError::new(Exit::Io, message)
-            .hint("the other transcripts were counted; check that you may read all of them")
-    });
+    let mut all = Vec::new();
+    let dir = args.transcripts.as_deref();
+    let read = dir.map(|dir| folder(dir, run, &mut all)).transpose()?;
+    let view = pages::run_cost(&session, read, all);
     let is_empty = view.statements.is_empty();
     let exit = unread::list(&session, RunPart::Statements, is_empty, || {
         out.show(&view, || print::cost(&view, out.width))
     })?;
-    failed.map_or(Ok(exit), Err)
+    let mut unread = view.transcripts.iter().flat_map(|read| &read.unread);
+    match unread.next() {
+        None => Ok(exit),
+        Some(first) => Err(CliError::new(Exit::Io, format!("cannot read {first}"))
+            .hint("the other transcripts were counted; --json lists all that cannot be read")),
+    }
 }
 
-/// Reads all transcripts in a folder.
-fn folder(dir: &Path, run: &str) -> Result<Transcripts, CliError> {
-    let shown = dir.display();
-    let meta = fs::metadata(dir).map_err(|cause| input::unread(&shown.to_string(), &cause))?;
-    if !meta.is_dir() {
-        let error = CliError::usage(format!("--transcripts {shown} is not a folder"));
-        return Err(error.hint("name the folder that contains the transcript"));
-    }
-    let mut all = Transcripts::default();
-    all.read.folder = shown.to_string();
-    walk(dir, run, DEPTH, &mut all);
-    if all.read.files == 0 && all.read.unread.is_empty() {
-        let error = CliError::not_found(format!("{shown} contains no transcripts (*.jsonl)"));
-        return Err(error.hint(
-            "Claude Code writes transcripts to ~/.claude/projects, Codex to ~/.codex/sessions",
-        ));
-    }
-    Ok(all)
-}
-
-/// Reads the transcripts in a folder and in the folders in it. Links to folders are not followed.
-fn walk(dir: &Path, run: &str, depth: usize, all: &mut Transcripts) {
-    let entries = fs::read_dir(dir).and_then(|entries| entries.collect::<io::Result<Vec<_>>>());
-    let mut entries = match entries {
-        Ok(entries) => entries,
-        Err(cause) => return all.read.unread.push(format!("{}: {cause}", dir.display())),
+/// Reads all transcripts in a folder and in the folders in it. Links to folders are not followed.
+fn folder(dir: &Path, run: &str, all: &mut Vec<Conversation>) -> Result<TranscriptsRead, CliError> {
+    let mut read = TranscriptsRead {
+        folder: dir.display().to_string(),
+        ..TranscriptsRead::default()
     };
-    entries.sort_by_key(fs::DirEntry::file_name);
-    for entry in entries {
-        let path = entry.path();
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            match depth.checked_sub(1) {
-                Some(depth) => walk(&path, run, depth, all),
-                None => {
-                    let why = "the folder is too deep";
-                    all.read.unread.push(format!("{}: {why}", path.display()));
-                }
-            }
-        } else if path.extension().is_some_and(|end| end == "jsonl") {
-            match file(&path, run) {
-                Ok(file) => all.add(&path.display().to_string(), file),
-                Err(cause) => all.read.unread.push(format!("{}: {cause}", path.display())),
+    fs::read_dir(dir).map_err(|cause| input::unread(&read.folder, &cause))?;
+    let (mut folders, mut paths) = (vec![dir.to_owned()], Vec::new());
+    let failed = |path: &Path, cause: io::Error| format!("{}: {cause}", path.display());
+    while let Some(folder) = folders.pop() {
+        let entries = fs::read_dir(&folder).and_then(Iterator::collect::<io::Result<Vec<_>>>);
+        let entries = entries.map_err(|cause| read.unread.push(failed(&folder, cause)));
+        for entry in entries.unwrap_or_default() {
+            let path = entry.path();
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                folders.push(path);
+            } else if path.extension().is_some_and(|end| end == "jsonl") {
+                paths.push(path);
             }
         }
     }
+    if paths.is_empty() && read.unread.is_empty() {
+        let message = format!("{} contains no transcripts (*.jsonl)", read.folder);
+        return Err(CliError::not_found(message).hint(PLACES));
+    }
+    paths.sort();
+    for path in &paths {
+        match file(path, run) {
+            Ok(file) => {
+                read.files += 1;
+                read.foreign += u32::from(file.conversations.is_empty());
+                read.unreadable_lines += file.unreadable;
+                all.extend(file.conversations);
+            }
+            Err(cause) => read.unread.push(failed(path, cause)),
+        }
+    }
+    Ok(read)
 }
 
 /// Reads a file line by line.
 fn file(path: &Path, run: &str) -> io::Result<TranscriptFile> {
-    let mut reader = TranscriptReader::new(&path.display().to_string(), run);
-    let opened = File::open(path)?;
-    if !opened.metadata()?.is_file() {
+    if !fs::metadata(path)?.is_file() {
         return Err(io::Error::other("it is not a file"));
     }
-    if let Ok(meta) = File::open(path.with_extension("meta.json")) {
-        let mut bytes = Vec::new();
-        meta.take(META).read_to_end(&mut bytes)?;
-        reader.meta(&bytes);
+    let mut meta = Vec::new();
+    if let Ok(file) = File::open(path.with_extension("meta.json")) {
+        file.take(META).read_to_end(&mut meta)?;
     }
-    let mut lines = BufReader::with_capacity(1 << 16, opened);
-    let mut line = Vec::new();
-    let mut is_rest = false;
+    let mut reader = TranscriptReader::new(&path.display().to_string(), run, &meta);
+    let mut lines = BufReader::new(File::open(path)?);
+    let (mut line, mut is_rest) = (Vec::new(), false);
     while lines.by_ref().take(LINE).read_until(b'\n', &mut line)? > 0 {
         // The last line of a file may have no line break.
         let is_whole = line.ends_with(b"\n") || (line.len() as u64) < LINE;
-        match (is_rest, is_whole) {
-            (false, true) => reader.line(&line),
-            (false, false) => reader.skip_line(),
-            (true, _) => {}
+        // The beginning of a longer line is not JSON, and is therefore counted as unreadable.
+        if !is_rest {
+            reader.line(&line);
         }
         is_rest = !is_whole;
         line.clear();

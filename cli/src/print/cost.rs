@@ -1,14 +1,13 @@
 //! Formats what a run cost.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use prosescope_core::model::text::{count, counted};
-use prosescope_core::pages::view::{
-    CostView, JoinedTranscript, RunCost, StatementCost, TokenUse, TranscriptsRead,
-};
+use prosescope_core::pages::view::{RunCost, StatementCost, TokenUse};
 
 use super::style::{FAINT, RESET};
-use super::table::{Fit, PrintedTable, fit, one_line};
+use super::table::{Fit, PrintedTable, one_line};
 use super::{more, run_line, title, wrap};
 
 /// The largest number of rows of a table.
@@ -22,190 +21,118 @@ const TOKENS: [(&str, Fit); 4] = [
     ("OUTPUT", Fit::Right),
 ];
 
+/// A row: the cells before those of the tokens, the tokens of each model, and a text below, for what may be long.
+type Row<'v> = (Vec<String>, &'v Tokens, String);
+
+/// The tokens of each model.
+type Tokens = BTreeMap<String, TokenUse>;
+
 pub(crate) fn cost(view: &RunCost, width: usize) -> String {
     let mut out = run_line(view.program.as_deref(), &view.run);
     out.push_str(&wrap(&view.note, width, ""));
     if view.transcripts.is_some() {
-        statements(&mut out, view, width);
-        not_joined(&mut out, view, width);
-        models(&mut out, view, width);
+        let statements = view.statements.iter().map(|of| {
+            let line = of.line.map_or_else(String::new, |line| line.to_string());
+            (vec![line, one_line(&of.text)], &of.tokens, evidence(of))
+        });
+        let columns = [("LINE", Fit::Right), ("STATEMENT", Fit::Down(16))];
+        table(&mut out, "Statements", &columns, statements, width);
+        let others = view.not_joined.iter().map(|of| {
+            let name = of.file.rsplit(['/', '\\']).next().unwrap_or_default();
+            let below = format!("{}: {}", of.file, of.why);
+            (vec![name.to_owned()], &of.tokens, below)
+        });
+        let columns = [("TRANSCRIPT", Fit::Down(16))];
+        table(&mut out, "Not joined", &columns, others, width);
+        let below = "with sessions that name the run";
+        let sum = [(vec!["all".to_owned()], &view.by_model, below.to_owned())];
+        table(
+            &mut out,
+            "Sum",
+            &[("OF", Fit::Fixed)],
+            sum.into_iter(),
+            width,
+        );
     }
     if let Some(of) = &view.reported {
-        reported(&mut out, of, width);
+        title(&mut out, "Reported by the run");
+        for count in &of.by_node {
+            let text = format!("{}: {}", one_line(&count.name), count.words());
+            out.push_str(&wrap(&text, width, "  "));
+        }
+        out.push_str(&wrap(&format!("all: {}", of.total.words()), width, "  "));
     }
-    if !view.money.is_empty() {
-        title(&mut out, "Recorded prices");
-    }
-    for price in &view.money {
-        let text = format!("{} {}: {}", price.field, price.amount, price.from);
-        out.push_str(&wrap(&text, width, "  "));
+    let prices = [view.price_cents, view.total_cost_usd];
+    for (field, price) in ["price_cents", "total_cost_usd"].iter().zip(prices) {
+        if let Some(price) = price {
+            let _ = writeln!(out, "\nRecorded price: {field} {price}");
+        }
     }
     if let Some(read) = &view.transcripts {
-        let _ = write!(out, "\n{FAINT}{}{RESET}", wrap(&files(read), width, ""));
+        let text = format!(
+            "{} read in {}; without an answer of a model: {}; unreadable: {}; unreadable lines: {}",
+            counted(read.files.into(), "file", "files"),
+            read.folder,
+            count(read.foreign.into()),
+            count(read.unread.len() as u64),
+            count(read.unreadable_lines),
+        );
+        let _ = write!(out, "\n{FAINT}{}{RESET}", wrap(&text, width, ""));
     }
     out
 }
 
-fn statements(out: &mut String, view: &RunCost, width: usize) {
-    if view.statements.is_empty() {
+/// Adds a heading and a table. Adds nothing if there are no rows.
+fn table<'v>(
+    out: &mut String,
+    heading: &str,
+    columns: &[(&str, Fit)],
+    rows: impl ExactSizeIterator<Item = Row<'v>>,
+    width: usize,
+) {
+    let all = rows.len();
+    if all == 0 {
         return;
     }
-    title(out, "Statements");
-    let mut table = table(&[("LINE", Fit::Right), ("STATEMENT", Fit::Down(16))]);
-    for of in view.statements.iter().take(ROWS) {
-        let line = of.line.map_or_else(String::new, |line| line.to_string());
-        let mut cells = vec![line, one_line(&of.text)];
-        cells.extend(tokens(of.tokens.as_ref()));
-        row(&mut table, cells);
-    }
-    // The models and the evidence are on a line of their own, because the names of models are long.
-    let printed = table.print(width);
-    let mut lines = printed.lines();
-    if let Some(line) = lines.next() {
-        let _ = writeln!(out, "{line}");
-    }
-    for (line, of) in lines.zip(&view.statements) {
-        let _ = writeln!(out, "{line}");
-        let below = of.models.iter().map(|name| model(name)).chain(evidence(of));
-        let below = below.collect::<Vec<_>>().join(", ");
-        let _ = write!(out, "{FAINT}{}{RESET}", wrap(&below, width, "      "));
-    }
-    more(
-        out,
-        view.statements.len() as u32,
-        ROWS.min(view.statements.len()),
-    );
-}
-
-/// Returns the evidence of a statement's transcripts: `by tool use`, `2 by time`.
-fn evidence(of: &StatementCost) -> Vec<String> {
-    let mut kinds: Vec<(&str, usize)> = Vec::new();
-    for JoinedTranscript { by, .. } in &of.transcripts {
-        match kinds.iter_mut().find(|(known, _)| known == by) {
-            Some((_, n)) => *n += 1,
-            None => kinds.push((by, 1)),
-        }
-    }
-    let words = kinds.iter().map(|(by, n)| match n {
-        1 => format!("by {by}"),
-        n => format!("{n} by {by}"),
-    });
-    let lacking = match of.without_tokens {
-        0 => None,
-        n => Some(format!(
-            "{} no tokens",
-            counted(n.into(), "transcript records", "transcripts record")
-        )),
-    };
-    words.chain(lacking).collect()
-}
-
-fn not_joined(out: &mut String, view: &RunCost, width: usize) {
-    if view.not_joined.is_empty() {
-        return;
-    }
-    title(out, "Not joined");
-    for of in view.not_joined.iter().take(ROWS) {
-        let used = of.tokens.as_ref().map_or_else(
-            || "tokens unknown".to_owned(),
-            |of| {
-                let [input, cached, writes, output] = tokens(Some(of));
-                format!("input {input}, cached {cached}, writes {writes}, output {output}")
-            },
-        );
-        let _ = writeln!(out, "  {}", fit(&of.file, width.saturating_sub(2)));
-        let mut text = format!("{used}. Not joined: {}.", of.why);
-        if of.outside > 0 {
-            let answers = counted(of.outside.into(), "answer", "answers");
-            let _ = write!(text, " Not counted: {answers} outside of the run's time.");
-        }
-        out.push_str(&wrap(&text, width, "    "));
-    }
-    more(out, view.not_joined.len() as u32, ROWS);
-}
-
-fn models(out: &mut String, view: &RunCost, width: usize) {
-    if view.by_model.is_empty() {
-        return;
-    }
-    title(out, "By model");
-    let mut table = table(&[("MODEL", Fit::Down(16)), ("OF", Fit::Fixed)]);
-    for of in &view.by_model {
-        let part = if of.joined {
-            "statements"
-        } else {
-            "not joined"
+    title(out, heading);
+    let mut table = PrintedTable::new(&[columns, &TOKENS].concat());
+    let mut below = vec![String::new()];
+    for (cells, by_model, text) in rows.take(ROWS) {
+        let row = |used: [String; 4]| {
+            let cells = cells.iter().cloned().chain(used);
+            cells.map(|cell| (cell, anstyle::Style::new())).collect()
         };
-        let mut cells = vec![model(&of.model), part.to_owned()];
-        cells.extend(tokens(Some(&of.tokens)));
-        row(&mut table, cells);
-    }
-    out.push_str(&table.print(width));
-}
-
-fn reported(out: &mut String, of: &CostView, width: usize) {
-    title(out, "Reported by the run");
-    for count in of.by_node.iter().take(ROWS) {
-        let text = format!("{}: {}", one_line(&count.name), count.words());
-        out.push_str(&wrap(&text, width, "  "));
-    }
-    more(out, of.by_node.len() as u32, ROWS);
-    out.push_str(&wrap(&format!("all: {}", of.total.words()), width, "  "));
-}
-
-fn files(read: &TranscriptsRead) -> String {
-    let files = counted(read.files.into(), "file", "files");
-    let mut text = format!("{files} read in {}", read.folder);
-    for (what, n) in [
-        ("without an answer of a model", read.foreign.into()),
-        ("unreadable", read.unread.len() as u64),
-        (
-            "conversations outside of the run's time",
-            read.other_time.into(),
-        ),
-        ("conversations that only copy others", read.copies.into()),
-        ("unreadable lines", read.unreadable_lines),
-    ] {
-        if n > 0 {
-            let _ = write!(text, "; {what}: {}", count(n));
+        if by_model.is_empty() {
+            table.row(row(["unknown", "", "", ""].map(str::to_owned)));
+            below.push(text.clone());
+        }
+        for (model, used) in by_model {
+            table.row(row(tokens(used)));
+            below.push(format!("{model}, {text}"));
         }
     }
-    text
+    for (line, below) in table.print(width).lines().zip(below) {
+        let below = wrap(&below, width, "      ");
+        let _ = write!(out, "{line}\n{FAINT}{below}{RESET}");
+    }
+    more(out, all as u32, ROWS.min(all));
 }
 
-fn model(name: &str) -> String {
-    match name {
-        "" => "not recorded".to_owned(),
-        name => name.to_owned(),
-    }
+/// Returns the evidence of a statement's transcripts: `by time, by tool use`.
+fn evidence(of: &StatementCost) -> String {
+    let all = of.transcripts.iter().map(|of| match &of.by {
+        Some(by) if !of.tokens.is_empty() => format!("by {by}"),
+        _ => "a transcript records no tokens".to_owned(),
+    });
+    Vec::from_iter(all.collect::<BTreeSet<_>>()).join(", ")
 }
 
 /// Returns the cells of tokens: input, cached, cache writes, output.
-fn tokens(of: Option<&TokenUse>) -> [String; 4] {
-    let Some(of) = of else {
-        return ["unknown", "", "", ""].map(str::to_owned);
+fn tokens(of: &TokenUse) -> [String; 4] {
+    let writes = match (of.written_5m, of.written_1h, of.written) {
+        (0, 0, any) => count(any),
+        (short, long, 0) => format!("{}/{}", count(short), count(long)),
+        (short, long, any) => format!("{}/{} + {}", count(short), count(long), count(any)),
     };
-    let mut writes = match (of.written_5m, of.written_1h) {
-        (0, 0) => String::new(),
-        (short, long) => format!("{}/{}", count(short), count(long)),
-    };
-    // The time of these writes is not recorded.
-    if of.written > 0 {
-        let gap = if writes.is_empty() { "" } else { " + " };
-        let _ = write!(writes, "{gap}{}", count(of.written));
-    }
-    if writes.is_empty() {
-        writes.push('0');
-    }
     [count(of.input), count(of.cached), writes, count(of.output)]
-}
-
-/// Returns a table with these columns before those of tokens.
-fn table(first: &[(&str, Fit)]) -> PrintedTable {
-    PrintedTable::new(&[first, &TOKENS].concat())
-}
-
-fn row(table: &mut PrintedTable, cells: Vec<String>) {
-    let plain = anstyle::Style::new();
-    table.row(cells.into_iter().map(|cell| (cell, plain)).collect());
 }

@@ -31,9 +31,4 @@ impl TokenUse {
         self.written = self.written.saturating_add(other.written);
         self.output = self.output.saturating_add(other.output);
     }
-
-    /// Returns the same without output.
-    pub(crate) fn input_only(&self) -> TokenUse {
-        TokenUse { output: 0, ..*self }
-    }
 }

@@ -100,10 +100,7 @@ pub use resume::{
     AheadView, CautionView, DoneView, GateOutcomeView, GateOutcomes, How, MemoryNeedView,
     NeedState, NeedView, PositionView, ResumeView, Risk, StepView, Stop, numbers,
 };
-pub use run_cost::{
-    JoinedTranscript, ModelCost, RecordedPrice, RunCost, StatementCost, TranscriptCost,
-    TranscriptsRead,
-};
+pub use run_cost::{RunCost, StatementCost, TranscriptCost, TranscriptsRead};
 pub(crate) use runs::LEFT_OUT;
 pub use runs::{RunList, RunSummary};
 pub use search::{HitGroup, HitKind, SearchHit, SearchView, SearchedRun, SkippedValue};

@@ -1,5 +1,7 @@
 //! Defines the JSON of `prosescope cost`: the tokens of each statement, and where each number is from.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::CostView;
@@ -20,16 +22,18 @@ pub struct RunCost {
     pub note: String,
     /// The statements that ran and may have asked a model, in the order in which they began.
     pub statements: Vec<StatementCost>,
-    /// The transcripts within the run's time that belong to no statement, or to an unknown one. Those that name the run
-    /// are first.
+    /// The transcripts within the run's time that belong to no statement, or to an unknown one. Those whose session
+    /// contains the run's id are first.
     pub not_joined: Vec<TranscriptCost>,
-    /// The measured tokens of each model: first those of statements, then those of transcripts that are not joined, but
+    /// The measured tokens of each model: those of the statements, and those of transcripts that are not joined, but
     /// whose session contains the run's id.
-    pub by_model: Vec<ModelCost>,
+    pub by_model: BTreeMap<String, TokenUse>,
     /// What the run reports; `None` if it reports no tokens.
     pub reported: Option<CostView>,
-    /// Prices that are recorded. No price is computed.
-    pub money: Vec<RecordedPrice>,
+    /// The price of a hosted run in cents, as the run records it. No price is computed.
+    pub price_cents: Option<f64>,
+    /// The sum of the prices in US dollars that the transcripts of `by_model` record, each for a whole session.
+    pub total_cost_usd: Option<f64>,
     /// What was read of the transcripts; `None` if none were given.
     pub transcripts: Option<TranscriptsRead>,
 }
@@ -44,32 +48,13 @@ pub struct StatementCost {
     pub text: String,
     /// The places of the executions in the trace, ascending.
     pub nodes: Vec<u32>,
-    /// The measured tokens; `None` if they are unknown.
-    pub tokens: Option<TokenUse>,
-    /// How many of the transcripts record no tokens. If there is one, `tokens` is too low.
-    pub without_tokens: u32,
-    /// The models, in alphabetical order.
-    pub models: Vec<String>,
+    /// The measured tokens of each model; empty if they are unknown.
+    pub tokens: BTreeMap<String, TokenUse>,
     /// The transcripts that belong to the statement.
-    pub transcripts: Vec<JoinedTranscript>,
+    pub transcripts: Vec<TranscriptCost>,
 }
 
-/// A transcript that belongs to a statement, and the evidence for that.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct JoinedTranscript {
-    /// The path of the file.
-    pub file: String,
-    /// The id of the subagent; `None` for a whole session.
-    pub agent: Option<String>,
-    /// The evidence: `tool use` (the call that started the subagent names the statement), `tool use and time` (it names
-    /// several, and the time decides) or `time` (only this statement was executing).
-    pub by: String,
-    /// What the call names, such as `bindings/draft.md`; `None` for `time`.
-    pub named: Option<String>,
-}
-
-/// A transcript that belongs to no statement.
+/// A transcript of a session or of a subagent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct TranscriptCost {
@@ -77,40 +62,13 @@ pub struct TranscriptCost {
     pub file: String,
     /// The id of the subagent; `None` for a whole session.
     pub agent: Option<String>,
-    /// Why the transcript is not joined.
+    /// The evidence that it belongs to its statement: `tool use` (the call that started the subagent names the
+    /// statement) or `time` (only this statement was executing). `None` if it is not joined.
+    pub by: Option<String>,
+    /// What the call names, such as `bindings/draft.md`; empty for `time`. If the transcript is not joined: why.
     pub why: String,
-    /// Whether its session contains the run's id.
-    pub names_run: bool,
-    /// The models, in alphabetical order.
-    pub models: Vec<String>,
-    /// The tokens within the run's time; `None` if the transcript records none.
-    pub tokens: Option<TokenUse>,
-    /// How many answers are outside of the run's time, and are not counted.
-    pub outside: u32,
-}
-
-/// The measured tokens of a model.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct ModelCost {
-    /// The model, as recorded; empty if it is not recorded.
-    pub model: String,
-    /// Whether the tokens are those of statements.
-    pub joined: bool,
-    /// The tokens.
-    pub tokens: TokenUse,
-}
-
-/// A price that a record contains.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct RecordedPrice {
-    /// The path of the file, or `the run`.
-    pub from: String,
-    /// The name of the field: `price_cents`, `total_cost_usd` or `costUSD`.
-    pub field: String,
-    /// The amount as recorded, in the unit that the name of the field tells. Amounts of `costUSD` are added.
-    pub amount: f64,
+    /// The tokens of each model, within the run's time; empty if the transcript records none.
+    pub tokens: BTreeMap<String, TokenUse>,
 }
 
 /// What was read of the transcripts.
@@ -123,10 +81,6 @@ pub struct TranscriptsRead {
     pub files: u32,
     /// How many of these files are not transcripts of Claude Code or Codex, or contain no answer of a model.
     pub foreign: u32,
-    /// How many conversations are outside of the run's time. They are not joined.
-    pub other_time: u32,
-    /// How many conversations only repeat answers of other conversations. They are not counted.
-    pub copies: u32,
     /// How many lines are not readable: cut off, not JSON, or too long.
     pub unreadable_lines: u64,
     /// The files and folders that could not be read, each with the cause.

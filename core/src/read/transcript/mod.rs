@@ -30,19 +30,20 @@ use crate::model::time::Stamp;
 
 pub use settle::settle;
 
-/// Maximum bytes kept of a prompt. Only names are looked for in it.
-const PROMPT: usize = 64 << 10;
+/// Maximum bytes kept of a text. Only names are looked for in a prompt.
+const TEXT: usize = 64 << 10;
 
 /// Minimum bytes of a run's id that is looked for in the lines. A shorter id may be a part of any word.
 const ID: usize = 8;
+
+/// The name of a model that is not recorded.
+const UNKNOWN: &str = "unknown";
 
 /// A conversation with a model: a session, or a subagent of a session.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Conversation {
     /// The path of the file, as the caller gave it.
     pub file: String,
-    /// The program that wrote the file: `Claude Code` or `Codex`.
-    pub tool: &'static str,
     /// The id of the session. All subagents of a Claude Code session have the session's id; a subagent of Codex has an
     /// id of its own.
     pub session: String,
@@ -62,22 +63,25 @@ pub struct Conversation {
     pub answered: bool,
     /// Whether any answer records its tokens. Some versions record none.
     pub has_counts: bool,
-    /// The answers, in the order of their first lines.
+    /// The answers.
     pub answers: Vec<Answer>,
     /// The tool calls that started subagents.
     pub tasks: Vec<TaskCall>,
+    /// The price that is recorded for the session, in US dollars (`total_cost_usd`).
+    pub usd: Option<f64>,
     /// Whether a line contains the id of the run that the reader was given.
     pub names_run: bool,
-    /// Whether the conversation is a subagent that is recorded in the file of its session.
-    inside_main: bool,
-    /// The running totals of Codex, from which [`settle`] makes the answers.
-    totals: Vec<codex::Total>,
+    /// Until when the lines repeat those of the parent, in milliseconds since 1970 UTC (Codex).
+    replay: Option<i64>,
 }
 
 impl Conversation {
-    fn saw(&mut self, at: Option<i64>) {
-        self.first = self.first.into_iter().chain(at).min();
-        self.last = self.last.into_iter().chain(at).max();
+    /// Notes which subagent a tool call started.
+    fn started(&mut self, call: Option<&str>, agent: Option<&str>) {
+        let mut tasks = self.tasks.iter_mut();
+        if let Some(task) = tasks.find(|task| Some(&*task.id) == call) {
+            task.started = agent.map(str::to_owned);
+        }
     }
 }
 
@@ -86,16 +90,14 @@ impl Conversation {
 pub struct Answer {
     /// When the answer was recorded, in milliseconds since 1970 UTC.
     pub at: Option<i64>,
-    /// The model, as recorded; empty if it is not recorded.
+    /// The model, as recorded, or `unknown`.
     pub model: String,
     /// The tokens of the answer.
     pub tokens: TokenUse,
-    /// The recorded price in US dollars. Only old versions of Claude Code record it.
-    pub usd: Option<f64>,
-    /// The id of the message; empty if none is recorded.
+    /// The id of the message; empty if none is recorded. For Codex: the running totals and the tokens of the answer.
     id: String,
-    /// The id of the request.
-    request: Option<String>,
+    /// The id of the request; empty if none is recorded.
+    request: String,
 }
 
 /// A tool call that starts a subagent.
@@ -118,32 +120,33 @@ pub struct TranscriptFile {
     pub conversations: Vec<Conversation>,
     /// How many lines are not readable: cut off, not JSON, or too long.
     pub unreadable: u64,
-    /// The prices that the file records for a whole session, in US dollars (`total_cost_usd`).
-    pub usd: Vec<f64>,
 }
 
 /// Reads the lines of one file.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct TranscriptReader {
+    file: TranscriptFile,
     path: String,
     run: String,
-    file: TranscriptFile,
+    /// The id of the tool call that started the subagent, as `agent-{id}.meta.json` records it.
+    tool_use: Option<String>,
     /// The place of each conversation in the file, by session and subagent.
     places: BTreeMap<(String, Option<String>), usize>,
-    claude: claude::Lines,
+    /// The subagent of each line of old versions of Claude Code, by the id of the line.
+    sidechains: BTreeMap<String, String>,
     codex: codex::Lines,
 }
 
 impl TranscriptReader {
-    /// Returns a reader for the file at `path`. `run` is the id of the run that the conversations may name.
-    pub fn new(path: &str, run: &str) -> TranscriptReader {
+    /// Returns a reader for the file at `path`. `run` is the id of the run that the conversations may name, and `meta` the
+    /// content of the file `agent-{id}.meta.json` beside the transcript of a Claude Code subagent, else empty.
+    pub fn new(path: &str, run: &str, meta: &[u8]) -> TranscriptReader {
+        let meta: Value = serde_json::from_slice(meta).unwrap_or_default();
         TranscriptReader {
             path: path.to_owned(),
             run: run.to_owned(),
-            file: TranscriptFile::default(),
-            places: BTreeMap::new(),
-            claude: claude::Lines::default(),
-            codex: codex::Lines::default(),
+            tool_use: text(&meta, "/toolUseId").map(str::to_owned),
+            ..TranscriptReader::default()
         }
     }
 
@@ -153,9 +156,9 @@ impl TranscriptReader {
         if bytes.is_empty() {
             return;
         }
-        let line = match serde_json::from_slice(bytes) {
-            Ok(line @ Value::Object(_)) => line,
-            _ => return self.skip_line(),
+        let Ok(line @ Value::Object(_)) = serde_json::from_slice(bytes) else {
+            self.file.unreadable += 1;
+            return;
         };
         let place = match line.get("payload") {
             Some(payload) => codex::line(self, &line, payload),
@@ -164,7 +167,9 @@ impl TranscriptReader {
         let Some(conversation) = place.and_then(|at| self.file.conversations.get_mut(at)) else {
             return;
         };
-        conversation.saw(time(&line));
+        let at = time(&line);
+        conversation.first = conversation.first.into_iter().chain(at).min();
+        conversation.last = conversation.last.max(at);
         // The id of a run consists of characters that JSON never escapes.
         if !conversation.names_run && self.run.len() >= ID {
             let run = self.run.as_bytes();
@@ -172,34 +177,23 @@ impl TranscriptReader {
         }
     }
 
-    /// Counts a line that the caller could not read, for example because it is too long.
-    pub fn skip_line(&mut self) {
-        self.file.unreadable += 1;
-    }
-
-    /// Reads the file `agent-{id}.meta.json` beside a transcript of a Claude Code subagent.
-    pub fn meta(&mut self, bytes: &[u8]) {
-        self.claude.meta = serde_json::from_slice(bytes).unwrap_or_default();
-    }
-
     /// Returns the content of the file.
     pub fn finish(mut self) -> TranscriptFile {
-        claude::finish(&mut self);
         self.file.conversations.retain(|of| of.answered);
         self.file
     }
 
     /// Returns the place of a conversation, which is added if it is new.
-    fn place(&mut self, tool: &'static str, session: &str, agent: Option<&str>) -> usize {
-        let key = (session.to_owned(), agent.map(str::to_owned));
+    fn place(&mut self, session: &str, agent: Option<String>) -> usize {
         let next = self.file.conversations.len();
+        let key = (session.to_owned(), agent.clone());
         let place = *self.places.entry(key).or_insert(next);
         if place == next {
             self.file.conversations.push(Conversation {
                 file: self.path.clone(),
-                tool,
                 session: session.to_owned(),
-                agent: agent.map(str::to_owned),
+                tool_use: self.tool_use.clone().filter(|_| agent.is_some()),
+                agent,
                 ..Conversation::default()
             });
         }
@@ -207,10 +201,15 @@ impl TranscriptReader {
     }
 }
 
-/// Returns the text at a JSON pointer; `None` if there is no text or an empty one.
+/// Returns the text at a JSON pointer, cut at 64 KB; `None` if there is no text or an empty one.
 fn text<'v>(of: &'v Value, pointer: &str) -> Option<&'v str> {
     let text = of.pointer(pointer)?.as_str()?;
-    (!text.is_empty()).then_some(text)
+    (!text.is_empty()).then(|| clip(text, TEXT))
+}
+
+/// Returns the text at a JSON pointer; empty if there is none.
+fn owned(of: &Value, pointer: &str) -> String {
+    text(of, pointer).unwrap_or_default().to_owned()
 }
 
 /// Returns the number at a JSON pointer; 0 if there is none.
@@ -220,8 +219,4 @@ fn number(of: &Value, pointer: &str) -> u64 {
 
 fn time(line: &Value) -> Option<i64> {
     Stamp::parse(text(line, "/timestamp")?).millis()
-}
-
-fn prompt(text: &str) -> String {
-    clip(text, PROMPT).to_owned()
 }

@@ -19,7 +19,7 @@ fn with(mut line: Value, more: Value) -> Value {
 }
 
 fn read(path: &str, lines: &[Value]) -> TranscriptFile {
-    let mut reader = TranscriptReader::new(path, "20260105-100000-aaaaaa");
+    let mut reader = TranscriptReader::new(path, "20260105-100000-aaaaaa", b"");
     for line in lines {
         reader.line(line.to_string().as_bytes());
     }
@@ -227,7 +227,7 @@ fn a_version_that_records_no_tokens_is_unknown() {
 
 #[test]
 fn torn_and_foreign_lines_are_counted_and_the_others_read() {
-    let mut reader = TranscriptReader::new("a", "");
+    let mut reader = TranscriptReader::new("a", "", b"");
     let whole = answer("m1", "r1", 6).to_string();
     reader.line(b"\xff\xfe not text");
     reader.line(b"[1, 2]");
@@ -242,9 +242,9 @@ fn torn_and_foreign_lines_are_counted_and_the_others_read() {
     assert_eq!(file.unreadable, 3);
     assert_eq!(file.conversations.len(), 1);
     assert_eq!(file.conversations[0].answers.len(), 2);
-    let mut reader = TranscriptReader::new("a", "");
+    let mut reader = TranscriptReader::new("a", "", b"");
     reader.line(br#"{"name": "not a transcript"}"#);
-    assert_eq!(reader.finish(), TranscriptFile::default());
+    assert_eq!(reader.finish().conversations, []);
 }
 
 #[test]
@@ -262,13 +262,16 @@ fn a_subagent_knows_the_call_that_started_it() {
         started: Some("a1".to_owned()),
     };
     assert_eq!(main.tasks, [task]);
-    let mut reader = TranscriptReader::new("s/agent-a1", "");
+    let mut reader = TranscriptReader::new(
+        "s/agent-a1",
+        "",
+        br#"{"agentType": "general-purpose", "toolUseId": "t1"}"#,
+    );
     reader.line(
         with(answer("m2", "r2", 1), json!({"agentId": "a1"}))
             .to_string()
             .as_bytes(),
     );
-    reader.meta(br#"{"agentType": "general-purpose", "toolUseId": "t1"}"#);
     let agent = reader.finish().conversations.remove(0);
     assert_eq!(
         (agent.agent.as_deref(), agent.tool_use.as_deref()),
@@ -278,14 +281,9 @@ fn a_subagent_knows_the_call_that_started_it() {
 
 #[test]
 fn recorded_prices_are_kept_and_none_is_computed() {
-    let old = with(answer("m1", "r1", 5), json!({"costUSD": 0.25}));
     let end = json!({"type": "result", "session_id": "s1", "total_cost_usd": 0.5});
-    let file = read("a", &[old.clone(), old, answer("m2", "r2", 5), end]);
-    assert_eq!(file.usd, [0.5]);
-    let mut all = file.conversations;
-    settle(&mut all);
-    let usd: Vec<_> = all[0].answers.iter().map(|answer| answer.usd).collect();
-    assert_eq!(usd, [Some(0.25), None]);
+    let file = read("a", &[answer("m1", "r1", 5), end]);
+    assert_eq!(file.conversations[0].usd, Some(0.5));
 }
 
 /// A line of Codex with running totals: input, of which cached, and output; then the same of the last answer.
@@ -335,6 +333,18 @@ fn a_resumed_rollout_of_codex_does_not_count_the_history_in_its_first_totals() {
     let more = vec![totals("10:05:00", [5000, 4000, 900], [80, 0, 8])];
     let lines = [began("c1", "10:00:00", json!({})).to_vec(), more].concat();
     assert_eq!(outputs(&[("r", lines)]), expected(&[("r", 1, 8)]));
+}
+
+#[test]
+fn a_session_of_codex_in_two_files_counts_once() {
+    let old = vec![totals("10:01:00", [100, 0, 10], [100, 0, 10])];
+    let new = vec![totals("10:05:00", [180, 0, 17], [80, 0, 7])];
+    let first = [began("c1", "10:00:00", json!({})).to_vec(), old.clone()].concat();
+    let second = [began("c1", "10:04:00", json!({})).to_vec(), old, new].concat();
+    assert_eq!(
+        outputs(&[("r1", first), ("r2", second)]),
+        expected(&[("r1", 1, 10), ("r2", 1, 7)])
+    );
 }
 
 #[test]

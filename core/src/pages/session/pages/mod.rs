@@ -59,7 +59,7 @@ pub use overview::overview;
 pub use program::program_page;
 pub use questions::questions;
 pub use resume::{resume, resume_begun};
-pub use run_cost::{Transcripts, run_cost};
+pub use run_cost::run_cost;
 pub use state::{state_md, state_page};
 pub use task::task;
 pub use timeline::timeline;

@@ -78,41 +78,48 @@ fn task(time: &str, description: &str, prompt: &str) -> [(&'static str, Value); 
     ]
 }
 
-fn read(files: &[(&str, Value)]) -> Transcripts {
-    let mut all = Transcripts::default();
-    all.read.folder = "DIR".to_owned();
+fn read(files: &[(&str, Value)]) -> Vec<Conversation> {
     let paths: BTreeSet<&str> = files.iter().map(|(path, _)| *path).collect();
+    let mut all = Vec::new();
     for path in paths {
-        let mut reader = TranscriptReader::new(path, RUN);
-        if path.contains("agent-a.") {
-            reader.meta(br#"{"toolUseId": "t"}"#);
-        }
+        let is_started = path.contains("agent-a.");
+        let meta: &[u8] = if is_started {
+            br#"{"toolUseId": "t"}"#
+        } else {
+            b""
+        };
+        let mut reader = TranscriptReader::new(path, RUN, meta);
         for (_, line) in files.iter().filter(|(of, _)| *of == path) {
             reader.line(line.to_string().as_bytes());
         }
-        all.add(path, reader.finish());
+        all.extend(reader.finish().conversations);
     }
     all
 }
 
+fn cost_of(session: &Session, files: &[(&str, Value)]) -> RunCost {
+    run_cost(session, Some(TranscriptsRead::default()), read(files))
+}
+
+fn output(tokens: &BTreeMap<String, TokenUse>) -> Vec<(&str, u64)> {
+    let all = tokens.iter();
+    all.map(|(model, of)| (&**model, of.output)).collect()
+}
+
 /// Returns for each file to which line it is joined and by what evidence, or why not.
 fn joins(session: &Session, files: &[(&str, Value)]) -> Vec<String> {
-    let view = run_cost(session, Some(read(files)));
+    let view = cost_of(session, files);
     let joined = view.statements.iter().flat_map(|of| {
+        let line = of.line.unwrap_or(0);
         of.transcripts.iter().map(move |joined| {
-            let named = joined.named.as_deref().unwrap_or("-");
-            format!(
-                "{}: line {} by {}: {named}",
-                joined.file,
-                of.line.unwrap_or(0),
-                joined.by
-            )
+            let by = joined.by.as_deref().expect("it is joined");
+            format!("{}: line {line} by {by}: {}", joined.file, joined.why)
         })
     });
-    let not = view
-        .not_joined
-        .iter()
-        .map(|of| format!("{}: {}", of.file, of.why));
+    let not = view.not_joined.iter().map(|of| {
+        assert_eq!(of.by, None);
+        format!("{}: {}", of.file, of.why)
+    });
     joined.chain(not).collect()
 }
 
@@ -131,21 +138,21 @@ fn a_call_that_names_one_statement_decides_whatever_the_time() {
     for (description, prompt, line, named) in [
         ("", "Write to bindings/draft.md", 2, "bindings/draft.md"),
         ("", "See workspace/draft/ for more", 2, "workspace/draft/"),
+        ("", "See bindings/draft__4.md", 2, "bindings/draft__"),
         (
-            "",
-            "Read bindings/plan.md.\nWrite your output to bindings/draft.md.",
+            "Check the tone",
+            "Write to bindings/draft.md",
             2,
             "bindings/draft.md",
         ),
+        // A workspace is of one node only; bindings are read by others.
         (
-            "draft",
-            "Read bindings/plan.md and bindings/draft.md.",
+            "",
+            "Read bindings/plan.md. Write to workspace/draft/",
             2,
-            "draft",
+            "workspace/draft/",
         ),
         ("Write the draft", "Go", 2, "draft"),
-        ("", "You compute `tone` now", 5, "tone"),
-        ("", "Now the \"tone\".", 5, "tone"),
         (
             "",
             "Now: Make a plan of the letter",
@@ -169,25 +176,21 @@ fn a_call_that_names_one_statement_decides_whatever_the_time() {
 }
 
 #[test]
-fn of_several_named_statements_the_time_decides_or_none() {
+fn a_call_that_names_several_statements_is_not_joined_whatever_the_time() {
     let both = "Read bindings/plan.md and bindings/draft.md";
-    check(
-        "10:15:00",
-        "",
-        both,
-        "line 2 by tool use and time: bindings/plan.md",
-    );
-    let two = "the tool call that started it names 2 statements: plan, draft";
-    check("10:25:00", "", both, two);
+    let why = "the tool call that started it names several statements: plan, draft";
+    check("10:15:00", "", both, why);
+    check("10:15:00", "draft", both, why);
+    check("10:15:00", "plan, then draft", "Go", why);
 }
 
 #[test]
 fn a_call_that_names_nothing_leaves_it_to_the_time() {
     // A word of a prompt is no name.
-    check("10:15:00", "Help", "Make a good plan", "line 2 by time: -");
-    let why = "the tool call that started it names no statement, and ";
-    let two = "2 statements were executing: facts, tone";
-    check("10:25:00", "Help", "Go", &format!("{why}{two}"));
+    check("10:15:00", "Help", "Make a good plan", "line 2 by time: ");
+    let why = "no tool call names its statement, and ";
+    let two = format!("{why}its time allows facts, tone");
+    check("10:25:00", "Help", "Go", &two);
     let mut files = task("10:15:00", "Help", "Go").to_vec();
     files.push((
         "s1/subagents/agent-a.jsonl",
@@ -200,15 +203,16 @@ fn a_call_that_names_nothing_leaves_it_to_the_time() {
 
 #[test]
 fn a_time_that_may_be_of_a_statement_without_times_proves_nothing() {
+    let why = "s1/subagents/agent-a.jsonl: no tool call names its statement, and its time allows ";
+    let all = |change: &str, time: &str| joins(&changed(change), &task(time, "Help", "Go"));
     let untimed = "UPDATE execution SET started_at = NULL WHERE id = 5";
-    let all = joins(&changed(untimed), &task("10:25:00", "Help", "Go"));
-    let two = "s1/subagents/agent-a.jsonl: the tool call that started it names no statement, and 2 statements were executing: facts, tone";
-    assert!(all.iter().any(|text| text == two), "{all:?}");
+    assert!(all(untimed, "10:25:00").contains(&format!("{why}facts, tone")));
     let alone =
         "DELETE FROM execution WHERE id = 4; UPDATE execution SET started_at = NULL WHERE id = 5";
-    let all = joins(&changed(alone), &task("10:25:00", "Help", "Go"));
-    let one = "s1/subagents/agent-a.jsonl: the tool call that started it names no statement, and the times of tone are not recorded";
-    assert!(all.iter().any(|text| text == one), "{all:?}");
+    assert!(all(alone, "10:25:00").contains(&format!("{why}tone")));
+    // Nothing around the statement has a time: it may have been executing at any time.
+    let nothing = "UPDATE execution SET started_at = NULL WHERE id = 1";
+    assert!(all(nothing, "10:15:00").contains(&format!("{why}plan, draft")));
 }
 
 #[test]
@@ -221,19 +225,15 @@ fn a_call_for_another_run_is_not_joined() {
 }
 
 #[test]
-fn a_transcript_outside_of_the_runs_time_is_only_counted() {
-    let view = run_cost(
-        &run("completed"),
-        Some(read(&task("11:00:00", "draft", "Go"))),
-    );
-    let read = view.transcripts.expect("transcripts");
+fn a_transcript_outside_of_the_runs_time_is_left_out() {
+    let view = cost_of(&run("completed"), &task("11:00:00", "draft", "Go"));
     assert_eq!(
-        (read.files, read.other_time, view.not_joined.len()),
-        (2, 1, 1)
+        (view.source.as_str(), view.not_joined.len()),
+        ("unknown", 1)
     );
     // Without a recorded end, the name of a statement is no evidence: it may be another run of the same program.
     let all = joins(&run("running"), &task("11:00:00", "draft", "Go"));
-    let why = "s1/subagents/agent-a.jsonl: its session does not name the run, and the run's end is not recorded, and no statement was executing during all of it";
+    let why = "s1/subagents/agent-a.jsonl: its session does not name the run, and the run's end is not recorded";
     assert!(all.iter().any(|text| text == why), "{all:?}");
     let named = format!("draft of {RUN}");
     let all = joins(&run("running"), &task("11:00:00", "draft", &named));
@@ -241,6 +241,47 @@ fn a_transcript_outside_of_the_runs_time_is_only_counted() {
         all[0],
         "s1/subagents/agent-a.jsonl: line 2 by tool use: draft"
     );
+}
+
+#[test]
+fn a_session_of_another_run_of_the_same_program_is_not_joined() {
+    let mut files = task("10:15:00", "draft", "Write bindings/draft.md").to_vec();
+    let own = json!({"sessionId": "s2", "cwd": format!("/p/.prose/runs/{RUN}")});
+    files.push(("s2.jsonl", answer(None, "10:05:00", own)));
+    let all = joins(&run("completed"), &files);
+    let other =
+        "s1/subagents/agent-a.jsonl: its session does not name the run, and another one does";
+    assert!(all.iter().any(|text| text == other), "{all:?}");
+    assert_eq!(all[0], "s2.jsonl: line 1 by time: ");
+}
+
+#[test]
+fn of_two_calls_with_the_same_prompt_none_is_chosen() {
+    let mut asks = answer(None, "10:00:05", json!({}));
+    let call = |id: &str, name: &str| {
+        json!({"type": "tool_use", "id": id, "name": "Task",
+            "input": {"description": name, "prompt": "Go on"}})
+    };
+    asks["message"]["content"] = json!([call("t1", "facts"), call("t2", "tone")]);
+    let asked = json!({"type": "user", "sessionId": "s1", "agentId": "b", "isSidechain": true,
+        "timestamp": at("10:25:00"), "message": {"content": "Go on"}});
+    let does = answer(Some("b"), "10:25:01", json!({}));
+    let files = [("s1", asks), ("s1/b", asked), ("s1/b", does)];
+    let all = joins(&run("completed"), &files);
+    let why = "s1/b: no tool call names its statement, and its time allows facts, tone";
+    assert!(all.iter().any(|text| text == why), "{all:?}");
+}
+
+#[test]
+fn subagents_that_start_each_other_are_no_endless_chain() {
+    let of = |agent: &str, call: &str, starts: &str| {
+        let mut line = answer(Some(agent), "10:25:00", json!({"parent_tool_use_id": call}));
+        line["message"]["content"] = json!([{"type": "tool_use", "id": starts, "name": "Task",
+            "input": {"prompt": "Go"}}]);
+        line
+    };
+    let files = [("s1/x", of("x", "tx", "ty")), ("s1/y", of("y", "ty", "tx"))];
+    assert_eq!(joins(&run("completed"), &files).len(), 2);
 }
 
 #[test]
@@ -263,7 +304,7 @@ fn a_subagent_of_a_subagent_belongs_to_the_same_statement() {
     );
     assert_eq!(
         all[2],
-        "s1.jsonl: it carried out the run: it started 1 subagent of its statements"
+        "s1.jsonl: it carried out the run: it started subagents of statements"
     );
 }
 
@@ -367,38 +408,65 @@ fn a_subagent_of_codex_is_found_by_the_call_of_its_parent() {
 fn other_work_at_the_same_time_is_not_joined_if_a_session_names_the_run() {
     let other = answer(None, "10:15:00", json!({"sessionId": "s2"}));
     let all = joins(&run("completed"), &[("s2.jsonl", other.clone())]);
-    assert_eq!(all, ["s2.jsonl: line 2 by time: -"]);
+    assert_eq!(all, ["s2.jsonl: line 2 by time: "]);
     let own = answer(
         None,
         "10:05:00",
         json!({"cwd": format!("/p/.prose/runs/{RUN}")}),
     );
     let files = [("s1.jsonl", own), ("s2.jsonl", other)];
-    let view = run_cost(&run("completed"), Some(read(&files)));
+    let view = cost_of(&run("completed"), &files);
     assert_eq!(view.statements[0].transcripts[0].file, "s1.jsonl");
     assert_eq!(
         view.not_joined[0].why,
-        "it is a session of its own, and another session names the run"
+        "its session does not name the run, and another one does"
     );
-    assert!(
-        view.by_model
-            .iter()
-            .all(|of| of.joined && of.tokens.messages == 1),
-        "{:?}",
-        view.by_model
-    );
+    assert_eq!(output(&view.by_model), [("opus", 10)]);
 }
 
 #[test]
 fn only_answers_within_the_runs_time_count_for_a_session() {
     let files = ["09:00:00", "10:05:00", "11:00:00"]
         .map(|time| ("s1.jsonl", answer(None, time, json!({}))));
-    let view = run_cost(&run("completed"), Some(read(&files)));
-    let of = &view.not_joined[0];
-    assert_eq!(
-        (of.outside, of.tokens.map(|tokens| tokens.output)),
-        (2, Some(10))
-    );
+    let view = cost_of(&run("completed"), &files);
+    assert_eq!(output(&view.not_joined[0].tokens), [("opus", 10)]);
+    // The session does not name the run.
+    assert_eq!(output(&view.by_model), []);
+}
+
+#[test]
+fn the_models_of_a_statement_are_counted_apart() {
+    let mut files = task("10:15:00", "draft", "Go").to_vec();
+    let mut other = answer(Some("a"), "10:16:00", json!({}));
+    other["message"]["model"] = "haiku".into();
+    files.push(("s1/subagents/agent-a.jsonl", other));
+    let view = cost_of(&run("completed"), &files);
+    let expected = [("haiku", 10), ("opus", 10)];
+    assert_eq!(output(&view.statements[1].tokens), expected);
+    assert_eq!(output(&view.by_model), expected);
+}
+
+#[test]
+fn a_price_counts_if_the_session_names_the_run_also_if_its_answers_are_in_another_file() {
+    let own = answer(None, "10:05:00", json!({"cwd": RUN}));
+    let mut again = own.clone();
+    let fields = again.as_object_mut().expect("an object");
+    fields.remove("timestamp");
+    let end = json!({"type": "result", "session_id": "s1", "total_cost_usd": 0.5});
+    let files = [
+        ("native.jsonl", again),
+        ("native.jsonl", end),
+        ("s1.jsonl", own),
+    ];
+    let view = cost_of(&run("completed"), &files);
+    assert_eq!(view.total_cost_usd, Some(0.5));
+    assert_eq!(output(&view.by_model), [("opus", 10)]);
+    let other = json!({"type": "result", "session_id": "s1", "total_cost_usd": 0.5});
+    let files = [
+        ("s1.jsonl", answer(None, "10:25:00", json!({}))),
+        ("s1.jsonl", other),
+    ];
+    assert_eq!(cost_of(&run("completed"), &files).total_cost_usd, None);
 }
 
 #[test]
@@ -408,16 +476,17 @@ fn tokens_that_are_not_recorded_are_unknown_and_not_0() {
         .as_object_mut()
         .expect("an object")
         .remove("usage");
-    let view = run_cost(&run("completed"), Some(read(&files)));
+    let view = cost_of(&run("completed"), &files);
     let draft = &view.statements[1];
-    assert_eq!((draft.tokens, draft.without_tokens), (None, 1));
+    assert_eq!((draft.tokens.len(), draft.transcripts.len()), (0, 1));
     assert_eq!(view.source, "unknown");
     assert!(
-        view.note.contains("no transcript with tokens in DIR"),
+        view.note
+            .contains("No transcript with tokens in the folder"),
         "{}",
         view.note
     );
-    let view = run_cost(&run("completed"), None);
+    let view = run_cost(&run("completed"), None, Vec::new());
     assert!(
         view.note.contains("give the folder of the transcripts"),
         "{}",
@@ -448,18 +517,18 @@ fn a_run_with_receipts_reports_tokens_and_transcripts_measure_them_by_node() {
         &Options::default(),
     )
     .unwrap();
-    let view = run_cost(&session, None);
+    let view = run_cost(&session, None, Vec::new());
     assert_eq!(
         (&*view.source, view.reported.map(|of| of.total.fresh)),
         ("reported", Some(80))
     );
     let prompt = format!("You are a node of {RUN}. Write to workspace/editor/ and nowhere else.");
-    let view = run_cost(&session, Some(read(&task("10:15:00", "", &prompt))));
+    let view = cost_of(&session, &task("10:15:00", "", &prompt));
     assert_eq!(view.source, "measured");
     let of: Vec<_> = view
         .statements
         .iter()
-        .map(|of| (&*of.text, of.tokens.is_some()))
+        .map(|of| (&*of.text, !of.tokens.is_empty()))
         .collect();
     assert_eq!(of, [("collector", false), ("editor", true)]);
 }
