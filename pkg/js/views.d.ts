@@ -956,7 +956,7 @@ export type RuleView = {
 };
 
 /** The form that a run was read as, in words. Other versions may have further forms. */
-export type RunForm = "SQLite, append-only" | "SQLite, in place" | "SQLite, both dialects" | "SQLite" | "PostgreSQL" | "folder, state.md" | "folder, compact log" | "folder, vm.log.md" | "folder, receipts" | "folder, contract 2" | "folder, reactor" | "folder, run record of April 2026" | "folder, download of a hosted run" | "folder, unknown state file" | "folder, no state file" | "agents" | "unknown" | (string & {});
+export type RunForm = "SQLite, append-only" | "SQLite, in place" | "SQLite, both dialects" | "SQLite" | "SQLite, contract 2, receipts" | "SQLite, contract 2" | "PostgreSQL" | "folder, state.md" | "folder, compact log" | "folder, vm.log.md" | "folder, receipts" | "folder, contract 2" | "folder, reactor" | "folder, run record of April 2026" | "folder, download of a hosted run" | "folder, unknown state file" | "folder, no state file" | "agents" | "unknown" | (string & {});
 
 /** The runs of a source, the newest first. */
 export type RunList = {
@@ -1040,6 +1040,8 @@ export type RunSummary = {
   duration: string | null;
   /** How many gates wait for a decision. */
   pending_gates: number;
+  /** The tokens that the run's receipts report; `null` if none do. */
+  tokens?: TokenCount;
   /** The issues that were found when the run was read, counted by severity. */
   issues: Counts;
   /** The parts that were left out, in words, if only the beginning of a large database was read. `issues` is then incomplete. */
