@@ -246,9 +246,9 @@ pub(crate) fn runs(list: &RunList, width: usize) -> String {
         notes(&mut out, list);
         return out;
     }
-    let mut shapes = (0..=4).map(|left_out| table_of(&list.runs, left_out));
+    let mut shapes = (0..=5).map(|left_out| table_of(&list.runs, left_out));
     let table = shapes.find(|table| table.least() <= width);
-    let table = table.unwrap_or_else(|| table_of(&list.runs, 4));
+    let table = table.unwrap_or_else(|| table_of(&list.runs, 5));
     let mut out = table.print(width);
     if out.contains("STARTED") && list.runs.iter().any(|run| run.started_from.is_some()) {
         let _ = writeln!(
@@ -286,10 +286,11 @@ fn notes(out: &mut String, list: &RunList) {
 }
 
 /// Returns the table of runs. `left_out` is the number of details that a narrow terminal leaves out, in this order: ids
-/// that differ from the name of the folder, the time of day, the duration, the day. The name of a run in PostgreSQL is
-/// never cut, so that people can copy it into a command.
+/// that differ from the name of the folder, the issues, which `show` lists, the time of day, the duration, the day. The
+/// name of a run in PostgreSQL is never cut, so that people can copy it into a command.
 fn table_of(runs: &[RunSummary], left_out: u32) -> PrintedTable {
-    let (ids, time, took, day) = (left_out < 1, left_out < 2, left_out < 3, left_out < 4);
+    let is_in = |order: u32| left_out < order;
+    let (ids, issues, time, took, day) = (is_in(1), is_in(2), is_in(3), is_in(4), is_in(5));
     let on_server = runs
         .iter()
         .filter(|run| run.name.starts_with(POSTGRES_PREFIX));
@@ -350,6 +351,11 @@ fn table_of(runs: &[RunSummary], left_out: u32) -> PrintedTable {
             Some(_) => (format!("{} {word}", icon(AGAINST)), BAD),
             None => (status(word), tone),
         };
+        let found = if issues {
+            some(run.issues.error + run.issues.warning)
+        } else {
+            String::new()
+        };
         let mut cells = vec![
             status,
             (run_name, BOLD),
@@ -358,7 +364,7 @@ fn table_of(runs: &[RunSummary], left_out: u32) -> PrintedTable {
             (run.age.clone().unwrap_or_default(), plain),
             (lasted.unwrap_or_default(), plain),
             (some(run.pending_gates), WAIT),
-            (some(run.issues.error + run.issues.warning), issue),
+            (found, issue),
         ];
         if has_tokens {
             let tokens = run.tokens.as_ref().map(|of| count(of.fresh));
