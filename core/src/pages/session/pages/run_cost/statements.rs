@@ -25,7 +25,7 @@ pub(super) struct Asked {
     /// When its executions ran, or may have run. `true` if begin and end are recorded; otherwise the time is that of the
     /// block around it, or any, or has no end.
     pub(super) times: Vec<(Time, bool)>,
-    /// The names by which a prompt may call the statement: its bindings; the node of contract 2.
+    /// The names by which a prompt may call the statement: its bindings, the node, and what the statement calls.
     pub(super) names: BTreeSet<String>,
     /// The text of its session, which a prompt may repeat.
     pub(super) prompt: Option<String>,
@@ -74,9 +74,13 @@ pub(super) fn statements(session: &Session) -> Ran {
             let scanned = scan(&node.text).statements.into_iter().next();
             let statement = own.or(scanned.as_ref());
             let name = statement.and_then(|own| own.name.clone());
-            let node_name = run.form.has_nodes().then(|| node.text.to_string());
+            // A log names a service by one word, and a program calls it by that word.
+            let is_name = own.is_none() && !node.text.contains(char::is_whitespace);
+            let of_node = (run.form.has_nodes() || is_name).then(|| node.text.to_string());
+            let called = statement.filter(|own| own.kind == Kind::Call);
+            let called = called.and_then(|own| own.target.clone());
             Asked {
-                names: name.into_iter().chain(node_name).collect(),
+                names: name.into_iter().chain(of_node).chain(called).collect(),
                 prompt: statement.and_then(prompt),
                 ..Asked::default()
             }

@@ -532,3 +532,35 @@ fn a_run_with_receipts_reports_tokens_and_transcripts_measure_them_by_node() {
         .collect();
     assert_eq!(of, [("collector", false), ("editor", true)]);
 }
+
+/// A log of contract 1 names services, whose sessions write into `workspace/{service}/`.
+#[test]
+fn a_service_of_a_log_is_named_by_its_workspace() {
+    let files = [
+        (
+            "root.prose.md",
+            "# brief\n\n### Execution\n\n```prose\nlet review = call critic\n```\n",
+        ),
+        (
+            "vm.log.md",
+            "# run:20260105-100000-aaaaaa brief\n\n1→ critic ✓\n2→ researcher ✓\n---end 2026-01-05T10:30:00Z\n",
+        ),
+        ("bindings/researcher/findings.md", "Three."),
+    ];
+    let files = files.map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec()));
+    let source = Rc::new(MemorySource::new(RUN, files));
+    let session = Session::open(source, "", &Options::default()).unwrap();
+    let ran = statements::statements(&session);
+    let names = ran
+        .statements
+        .iter()
+        .map(|of| of.names.iter().map(String::as_str).collect::<Vec<_>>());
+    let names: Vec<Vec<&str>> = names.collect();
+    assert_eq!(
+        names,
+        [
+            vec!["critic", "review"],
+            vec!["researcher", "researcher/findings"]
+        ]
+    );
+}
