@@ -49,8 +49,8 @@ impl FoundTable {
         self.info.kind == "table" || self.info.kind == "shadow"
     }
 
-    /// Returns a column's name as the table spells it, which may be the column's name since contract 2
-    /// ([`renamed`]); `None` if the table lacks the column or computes it on reading.
+    /// Returns a column's name as the table spells it, which may be the column's name since contract 2; `None` if the
+    /// table lacks the column or computes it on reading.
     pub fn column(&self, name: &str) -> Option<&str> {
         let renamed = || self.spelled(renamed(&self.info.name, name)?);
         self.spelled(name)
