@@ -207,7 +207,7 @@ fn a_list_says_how_old_each_run_is_and_where_its_start_is_from() {
     );
     assert_eq!(
         line("20260101"),
-        "· silent 20260101-110000-silent p.prose 2026-01-01 12:00 14d"
+        "· silent 20260101-110000-silent p.prose 2026-01-01 12:00 14d 1"
     );
     // The date of a file is not taken for the start of the run.
     assert_eq!(line("mine"), "· unknown mine p.prose unknown");
