@@ -7,18 +7,7 @@ use crate::contract2::{Files, RUN, folder as mounted};
 use crate::hashes::receipts;
 use crate::story::{End, Story};
 
-const SCHEMA: &str = "
-    CREATE TABLE run (id TEXT PRIMARY KEY, root_path TEXT, root_source TEXT, started_at TEXT, updated_at TEXT, status TEXT, state_mode TEXT);
-    CREATE TABLE execution (id INTEGER PRIMARY KEY, statement_index INTEGER, statement_text TEXT, status TEXT, started_at TEXT,
-      completed_at TEXT, error_message TEXT, parent_id INTEGER, metadata TEXT);
-    CREATE TABLE bindings (name TEXT, execution_id INTEGER, binding TEXT, value TEXT, source_statement TEXT, created_at TEXT,
-      updated_at TEXT, attachment_path TEXT);
-    CREATE TABLE imports (alias TEXT PRIMARY KEY, source_ref TEXT, resolved_at TEXT, requires_schema TEXT, ensures_schema TEXT);
-    CREATE TABLE agents (name TEXT PRIMARY KEY, scope TEXT, memory TEXT, created_at TEXT, updated_at TEXT);
-    CREATE TABLE agent_segments (id INTEGER PRIMARY KEY, agent_name TEXT, segment_number INTEGER, timestamp TEXT, prompt TEXT, summary TEXT);
-    CREATE TABLE receipt (id INTEGER PRIMARY KEY, node TEXT, contract_fingerprint TEXT, wake TEXT, input_fingerprints TEXT,
-      fingerprints TEXT, semantic_diff TEXT, prev TEXT, status TEXT, cost TEXT, sig TEXT, created_at TEXT);
-";
+const SCHEMA: &str = include_str!("../fixtures/sql/contract_2.sql");
 
 pub(crate) fn folder(story: &Story) -> Files {
     let mut files = mounted(story);

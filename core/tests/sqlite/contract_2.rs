@@ -8,19 +8,9 @@ use prosescope_core::trace::fold;
 
 use crate::support::Db;
 
-const SCHEMA: &str = "
-    CREATE TABLE run (id TEXT PRIMARY KEY, root_path TEXT, root_source TEXT, started_at TEXT, updated_at TEXT, status TEXT, state_mode TEXT);
-    CREATE TABLE execution (id INTEGER PRIMARY KEY, statement_index INTEGER, statement_text TEXT, status TEXT, started_at TEXT,
-      completed_at TEXT, error_message TEXT, parent_id INTEGER, metadata TEXT);
-    CREATE TABLE bindings (name TEXT, execution_id INTEGER, binding TEXT, value TEXT, source_statement TEXT, created_at TEXT,
-      updated_at TEXT, attachment_path TEXT);
-    CREATE TABLE imports (alias TEXT PRIMARY KEY, source_ref TEXT, resolved_at TEXT, requires_schema TEXT, ensures_schema TEXT);
-    CREATE TABLE agents (name TEXT PRIMARY KEY, scope TEXT, memory TEXT, created_at TEXT, updated_at TEXT);
-    CREATE TABLE agent_segments (id INTEGER PRIMARY KEY, agent_name TEXT, segment_number INTEGER, timestamp TEXT, prompt TEXT, summary TEXT);
-    CREATE TABLE receipt (id INTEGER PRIMARY KEY, node TEXT, contract_fingerprint TEXT, wake TEXT, input_fingerprints TEXT,
-      fingerprints TEXT, semantic_diff TEXT, prev TEXT, status TEXT, cost TEXT, sig TEXT, created_at TEXT);
-    CREATE TABLE world_model_version (version TEXT PRIMARY KEY, node TEXT, artifact BLOB, attachment_path TEXT, created_at TEXT);
-    CREATE TABLE world_model_published (node TEXT PRIMARY KEY, version TEXT, updated_at TEXT);
+const SCHEMA: &str = include_str!("../fixtures/sql/contract_2.sql");
+
+const ROWS: &str = "
     INSERT INTO run VALUES ('r1', 'root.prose.md', '# Brief', '2026-07-01 10:15:00', '2026-07-01 10:20:00', 'completed', 'sqlite');
     INSERT INTO bindings (name, binding, value) VALUES ('topic', 'input', 'water');
     INSERT INTO imports VALUES ('x', 'std/x', '2026-07-01 10:15:01', NULL, NULL);
@@ -28,7 +18,7 @@ const SCHEMA: &str = "
 
 /// Returns the run's status, its rows, and the rules of its issues.
 fn shown(receipts: &str) -> (String, Vec<String>, Vec<String>, Form) {
-    of(Db::of(&format!("{SCHEMA}{receipts}")).read())
+    of(Db::of(&format!("{SCHEMA}{ROWS}{receipts}")).read())
 }
 
 fn of(run: Run) -> (String, Vec<String>, Vec<String>, Form) {
@@ -58,7 +48,7 @@ fn the_last_receipt_of_a_node_beats_the_row_of_the_run() {
     assert_eq!(rules, [] as [&str; 0]);
     assert!(form.has_nodes() && form.is_only_read());
 
-    let run = Db::of(&format!("{SCHEMA}{failed}")).read();
+    let run = Db::of(&format!("{SCHEMA}{ROWS}{failed}")).read();
     assert_eq!(run.program.path.as_deref(), Some("root.prose.md"));
     assert_eq!(run.program.source.as_deref(), Some("# Brief"));
     assert_eq!(run.bindings[0].kind.word(), "input");
@@ -86,7 +76,7 @@ fn the_graph_beside_the_database_shows_which_node_has_no_receipt() {
             &["editor"],
         ),
     ] {
-        let mut run = Db::of(&format!("{SCHEMA}{rendered}")).read();
+        let mut run = Db::of(&format!("{SCHEMA}{ROWS}{rendered}")).read();
         let file = |nodes: &str| {
             let text = format!(r#"{{"topology": {{"nodes": {nodes}, "edges": []}}}}"#);
             ("compiled-intent.json".to_owned(), text.into_bytes())
