@@ -14,20 +14,23 @@ use crate::model::{LogEvent, Run, RunStatus};
 const MANIFEST: &str = "forme.manifest.json";
 /// Maximum bytes read of that plan.
 const MOST: usize = 16 << 20;
-/// The key of the fact that names the generation.
-const FACT: &str = "written by";
+/// The generation whose truth is receipts.
+pub(in crate::read::decode) const CONTRACT_2: &str = "OpenProse 0.15 to 0.18 (contract 2)";
 
 /// The generations that a folder shows by files or folders of its own, the newest first.
 const MARKS: [(&str, &[&str]); 5] = [
-    (
-        "OpenProse 0.15 to 0.18 (contract 2)",
-        &[INTENT, "world-model/", "receipts/"],
-    ),
+    (CONTRACT_2, &[INTENT, "world-model/", "receipts/"]),
     ("OpenProse 0.12 to 0.14 (contract 1)", &[MANIFEST]),
     ("OpenProse 0.11", &["manifest.run.md"]),
     ("OpenProse 0.9 or 0.10", &["manifest.md", "services/"]),
     ("OpenProse 0.5 to 0.8", &["program.prose"]),
 ];
+
+/// Adds the fact that names the generation of OpenProse that wrote the run.
+pub(in crate::read::decode) fn written_by(run: &mut Run, generation: &str) {
+    run.facts
+        .insert(0, ("written by".into(), generation.into()));
+}
 
 /// Adds a fact about the generation that wrote the folder. The first programs and those that only look like them get
 /// none, because the other files of such a run may be of any version.
@@ -47,7 +50,7 @@ pub(super) fn read(tree: &mut RunTree<'_>, run: &mut Run) {
         [] | [(_, "program.prose")] => return,
         [(name, _), ..] => name,
     };
-    run.facts.insert(0, (FACT.into(), fact.into()));
+    written_by(run, fact);
     if let [(newest, _), _, ..] = found.as_slice() {
         let marks: Vec<String> = found
             .iter()

@@ -6,7 +6,7 @@ use super::reader::RowsReader;
 use crate::model::database::Want;
 use crate::model::schema::{self, RECEIPT, ROOT_PATH};
 use crate::model::{Dialect, Form, Run};
-use crate::read::decode::folder::receipts_of_table;
+use crate::read::decode::folder::{CONTRACT_2, receipts_of_table, written_by};
 
 /// The columns with a text.
 const TEXTS: [&str; 3] = ["node", "prev", "status"];
@@ -20,31 +20,17 @@ pub(super) fn read(reader: &mut RowsReader<'_>, run: &mut Run) {
     if !has_receipts && of_run.is_none_or(|table| table.column(ROOT_PATH).is_none()) {
         return;
     }
-    let wants = [
-        Want::short("node"),
-        Want::short("prev"),
-        Want::short("status"),
-        Want::long("wake"),
-        Want::long("fingerprints"),
-        Want::long("semantic_diff"),
-        Want::long("cost"),
-    ];
-    let mut receipts: Vec<Map<String, Value>> = Vec::new();
+    let wants: Vec<Want<'_>> = TEXTS
+        .map(Want::short)
+        .into_iter()
+        .chain(OBJECTS.map(Want::long))
+        .collect();
+    let mut receipts: Vec<Vec<(&str, String)>> = Vec::new();
     reader.scan_some(RECEIPT, &wants, |cells| {
-        let texts = TEXTS.map(|column| (column, cells.string(column).map(Value::String)));
-        let objects = OBJECTS.map(|column| {
-            let text = cells.string(column);
-            (
-                column,
-                text.and_then(|text| serde_json::from_str(&text).ok()),
-            )
-        });
-        let fields = texts.into_iter().chain(objects);
-        receipts.push(
-            fields
-                .filter_map(|(column, value)| Some((column.to_owned(), value?)))
-                .collect(),
-        );
+        let cell = |want: &Want<'static>| Some((want.column, cells.string(want.column)?));
+        let texts: Vec<(&str, String)> = wants.iter().filter_map(cell).collect();
+        cells.more = texts.iter().map(|(_, text)| text.len()).sum();
+        receipts.push(texts);
     });
     let dialect = if receipts.is_empty() {
         Dialect::Renamed
@@ -52,11 +38,24 @@ pub(super) fn read(reader: &mut RowsReader<'_>, run: &mut Run) {
         Dialect::Receipts
     };
     run.form = Form::Sqlite { dialect };
-    let written = "OpenProse 0.15 to 0.18 (contract 2)";
-    run.facts.push(("written by".into(), written.into()));
+    written_by(run, CONTRACT_2);
     if dialect == Dialect::Receipts {
-        for issue in receipts_of_table(receipts, run) {
+        for issue in receipts_of_table(receipts.into_iter().map(object), run) {
             reader.notes.add(issue.at_table(RECEIPT));
         }
     }
+}
+
+/// Returns the receipt of a row. A cell that is not JSON counts as absent.
+fn object(texts: Vec<(&str, String)>) -> Map<String, Value> {
+    let texts = texts.into_iter();
+    let field = |(column, text): (&str, String)| {
+        let value = if TEXTS.contains(&column) {
+            Value::String(text)
+        } else {
+            serde_json::from_str(&text).ok()?
+        };
+        Some((column.to_owned(), value))
+    };
+    texts.filter_map(field).collect()
 }

@@ -78,7 +78,7 @@ pub(super) fn read(tree: &mut RunTree<'_>, run: &mut Run, form: FolderForm) {
 /// Adds the rows of a table of receipts to a run from a database, and reads from them how the run ended. Returns the
 /// issues. The table is in the order of writing, and has no graph.
 pub(in crate::read::decode) fn of_table(
-    receipts: Vec<Map<String, Value>>,
+    receipts: impl Iterator<Item = Map<String, Value>>,
     run: &mut Run,
 ) -> Vec<Issue> {
     let (receipts, issues) = receipt::of_rows(receipts);

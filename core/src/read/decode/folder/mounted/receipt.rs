@@ -77,7 +77,9 @@ pub(super) fn of_folder(tree: &mut RunTree<'_>, form: FolderForm) -> (Vec<Receip
 }
 
 /// Reads the rows of a table of receipts, in the order of writing, with the issues found.
-pub(super) fn of_rows(rows: Vec<Map<String, Value>>) -> (Vec<Receipt>, Vec<Issue>) {
+pub(super) fn of_rows(
+    rows: impl Iterator<Item = Map<String, Value>>,
+) -> (Vec<Receipt>, Vec<Issue>) {
     let mut ledger = Ledger::default();
     for (number, object) in (1..).zip(rows) {
         if let Err(why) = ledger.add(number, "", &object) {
