@@ -46,7 +46,7 @@ fn folder(dir: &Path, run: &str, all: &mut Vec<Conversation>) -> Result<Transcri
         folder: dir.display().to_string(),
         ..TranscriptsRead::default()
     };
-    fs::read_dir(dir).map_err(|cause| input::unread(&read.folder, &cause))?;
+    fs::read_dir(dir).map_err(|cause| input::unread(&read.folder, &cause).hint(PLACES))?;
     let (mut folders, mut paths) = (vec![dir.to_owned()], Vec::new());
     let failed = |path: &Path, cause: io::Error| format!("{}: {cause}", path.display());
     while let Some(folder) = folders.pop() {
