@@ -24,12 +24,6 @@ impl Hit {
     pub fn replacement(&self) -> String {
         format!("[{}]", self.name)
     }
-
-    /// Returns the line of the hit, from 1.
-    pub fn line(&self, text: &str) -> usize {
-        let before = text.as_bytes().get(..self.range.start).unwrap_or_default();
-        1 + before.iter().filter(|byte| **byte == b'\n').count()
-    }
 }
 
 /// Returns the text with each hit replaced. The number of lines stays the same: line breaks of a hit follow its
@@ -84,16 +78,14 @@ pub fn surroundings(text: &str, hits: &[Hit], index: usize, width: usize) -> (St
     }
     // A character has at most four bytes, so a window of `4 * width` bytes contains `width` characters. A hit that is
     // partly inside the window is replaced as a whole.
-    let from = text[..start]
+    let from = floor(text, start.saturating_sub(width * 4));
+    let from = text[from..start]
         .rfind('\n')
-        .map_or(0, |at| at + 1)
-        .max(floor(text, start.saturating_sub(width * 4)));
-    let to = text[end..]
-        .find(['\n', '\r'])
-        .map_or(text.len(), |at| end + at)
-        .min(floor(text, end.saturating_add(width * 4)));
+        .map_or(from, |at| from + at + 1);
+    let to = floor(text, end.saturating_add(width * 4)).max(end);
+    let to = text[end..to].find(['\n', '\r']).map_or(to, |at| end + at);
     let before = masked(text, &hits[..index], from..start);
-    let behind = masked(text, &hits[index + 1..], end..to.max(end));
+    let behind = masked(text, &hits[index + 1..], end..to);
     let skip = before.chars().count().saturating_sub(width);
     (
         before.chars().skip(skip).collect(),
@@ -105,10 +97,9 @@ pub fn surroundings(text: &str, hits: &[Hit], index: usize, width: usize) -> (St
 fn masked(text: &str, hits: &[Hit], part: Range<usize>) -> String {
     let mut out = String::new();
     let mut at = part.start;
-    for hit in hits
-        .iter()
-        .filter(|hit| hit.range.end > part.start && hit.range.start < part.end)
-    {
+    let first = hits.partition_point(|hit| hit.range.end <= part.start);
+    let inside = |hit: &&Hit| hit.range.start < part.end;
+    for hit in hits[first..].iter().take_while(inside) {
         out.push_str(text.get(at..hit.range.start.max(at)).unwrap_or_default());
         out.push_str(&hit.replacement());
         at = hit.range.end.max(at);

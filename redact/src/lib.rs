@@ -29,11 +29,11 @@
 //! Processor time for 10 MB with optimisation: 0.06 s for documents, 0.2 s with a hundred exact values, 1 s for a text
 //! of nothing but secrets, at most 6 s for a text that repeats the beginning of a token.
 
+mod escape;
 mod exact;
 #[cfg(not(target_arch = "wasm32"))]
 mod file;
 mod find;
-mod forms;
 mod hints;
 mod hit;
 mod merge;
@@ -41,6 +41,7 @@ mod names;
 mod needles;
 mod pattern;
 mod plausible;
+mod reading;
 mod remains;
 mod rule;
 mod scan;
@@ -54,7 +55,7 @@ pub use exact::{ASKED, Exact, SHORTEST, Variable, variables};
 pub use file::{LONGEST_FILE, WrongFile};
 pub use hints::hints;
 pub use hit::{Hit, replace, surroundings};
-pub use names::SecretNames;
+pub use names::{SecretNames, is_mark};
 pub use pattern::RejectedPattern;
 pub use remains::{RemainingSecret, Remains};
 pub use rule::{Rule, RuleKind};

@@ -1,10 +1,9 @@
 //! Merges overlapping hits, and builds the text without the hits for the next round of a scan.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use crate::hit::floor;
-use crate::plausible;
 use crate::rule::RuleKind;
 
 /// A hit of a rule or a value, before overlapping hits are merged.
@@ -16,22 +15,19 @@ pub(crate) struct RawHit<'a> {
     pub(crate) kind: RuleKind,
     pub(crate) rank: u8,
     pub(crate) form: &'static str,
-    /// The exact value that was found; `None` if the secret is the text at `range`.
-    pub(crate) value: Option<&'a str>,
+    /// The secret, if it is not the text at `range`: an exact value, or what an encoded text says.
+    pub(crate) value: Option<Cow<'a, str>>,
 }
 
 /// Merges overlapping hits. The merged hit covers all their ranges. Its name is that of the preferred hit: a secret
 /// before personal data, then the longest hit, then the highest rank.
-pub(crate) fn merged<'a>(text: &str, raws: &[RawHit<'a>]) -> Vec<RawHit<'a>> {
+pub(crate) fn merged<'a>(raws: &[RawHit<'a>]) -> Vec<RawHit<'a>> {
     let mut raws = raws.to_vec();
     raws.sort_by_key(|raw| (raw.range.start, Reverse(raw.range.end), Reverse(raw.rank)));
     let mut merged: Vec<RawHit<'a>> = Vec::new();
     // The length of the hit whose name the merged hit gets.
     let mut winner = 0;
     for raw in raws {
-        if inside_marker(text, &raw.range) {
-            continue;
-        }
         match merged.last_mut() {
             Some(last) if raw.range.start < last.range.end => {
                 let union = last.range.start..last.range.end.max(raw.range.end);
@@ -57,7 +53,7 @@ pub(crate) fn merged<'a>(text: &str, raws: &[RawHit<'a>]) -> Vec<RawHit<'a>> {
     merged
 }
 
-/// Replaces each place by `[x #1]`. Returns the new text and, for each replacement, its start and end in the new text
+/// Replaces each place by a mark. Returns the new text and, for each replacement, its start and end in the new text
 /// and the end of the replaced place in the old text.
 pub(crate) fn without(text: &str, places: &[RawHit<'_>]) -> (String, Vec<[usize; 3]>) {
     const PLACEHOLDER: &str = "[x #1]";
@@ -86,13 +82,8 @@ pub(crate) fn back(cuts: &[[usize; 3]], at: usize) -> usize {
     }
 }
 
-/// Returns whether a hit is part of an earlier replacement, which must stay as it is.
-pub(crate) fn inside_marker(text: &str, range: &Range<usize>) -> bool {
-    let from = floor(text, range.start.saturating_sub(96));
-    let open = text[from..floor(text, range.start + 1)]
-        .rfind('[')
-        .map(|at| from + at);
-    open.is_some_and(|open| {
-        plausible::marker(&text[open..]).is_some_and(|length| range.end <= open + length)
-    })
+/// Returns whether a range has a byte in common with one of these, which are in order and do not overlap.
+pub(crate) fn touches(marks: &[Range<usize>], range: &Range<usize>) -> bool {
+    let next = marks.partition_point(|mark| mark.end <= range.start);
+    marks.get(next).is_some_and(|mark| mark.start < range.end)
 }

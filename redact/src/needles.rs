@@ -1,4 +1,4 @@
-//! Searches for many exact values at once, in all their forms, including those split by a line break.
+//! Searches a reading of a text for many exact values at once.
 
 use std::ops::Range;
 
@@ -7,117 +7,104 @@ use aho_corasick::nfa::contiguous::NFA;
 use aho_corasick::{Anchored, Input};
 
 use crate::exact::SHORTEST;
-use crate::forms::{ValueForm, forms};
+use crate::reading::{Reading, Wanted};
 
-/// The forms of a set of values, prepared for searching.
+/// The most bytes that the values of a search have together: building it takes about 40 times as much memory.
+pub(crate) const MOST: usize = 4 << 20;
+
+/// A set of values, prepared for searching.
 pub(crate) struct Needles {
     automaton: Option<NFA>,
-    /// The index of the value and the form, for each pattern of the automaton.
-    owners: Vec<(usize, ValueForm)>,
-    /// Whether a value counts only as a whole word, for each value.
+    /// For each pattern of the automaton, the index of its value.
+    owners: Vec<usize>,
+    /// For each value, whether it counts only as a whole word.
     words: Vec<bool>,
+    /// Whether a value has a character that JSON escapes.
+    escapes: bool,
 }
 
 /// A place that contains a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NeedleMatch {
+    /// The part of the text, which may be longer than the part of the reading.
     pub(crate) range: Range<usize>,
     pub(crate) value: usize,
     pub(crate) form: &'static str,
 }
 
 impl Needles {
-    /// Prepares values for a search. The flag of a value requires a whole word; `wide` also searches for UTF-16.
-    pub(crate) fn new<'a>(values: impl Iterator<Item = (&'a str, bool)>, wide: bool) -> Self {
-        let mut owners = Vec::new();
-        let mut words = Vec::new();
+    /// Prepares values for a search, as many as [`MOST`] allows. The flag of a value requires a whole word.
+    pub(crate) fn new<'a>(values: impl Iterator<Item = (&'a str, bool)>) -> Self {
+        let (mut patterns, mut owners, mut words) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut held, mut escapes) = (0, false);
         for (index, (value, word)) in values.enumerate() {
-            // A short value is searched for only as written, because its few letters in another form, such as
-            // hexadecimal, would occur by chance.
-            let found = forms(value, wide)
-                .into_iter()
-                .filter(|form| form.name == "plain" || value.len() >= SHORTEST);
-            owners.extend(found.map(|form| (index, form)));
             words.push(word);
+            held += value.len();
+            if held > MOST {
+                break;
+            }
+            escapes |= value.contains(['"', '\'', '\\', '\n', '\r', '\t']);
+            patterns.push(value.to_owned());
+            if value.contains(' ') {
+                // A form on the web sends a blank as a plus sign.
+                patterns.push(value.replace(' ', "+"));
+            }
+            if value.contains('\n') {
+                patterns.push(value.lines().map(str::trim).collect());
+            }
+            owners.resize(patterns.len(), index);
         }
-        let automaton = NFA::builder()
-            .prefilter(false)
-            .build(owners.iter().map(|(_, form)| &form.bytes))
-            .ok();
+        let automaton = NFA::builder().prefilter(false).build(&patterns).ok();
         Needles {
             automaton: automaton.filter(|_| !owners.is_empty()),
             owners,
             words,
+            escapes,
         }
     }
 
-    /// Returns the places that contain a value: first those of unsplit values, then those of split ones, each in order
-    /// of their ends. Overlapping places of one value are merged. The search stops as soon as `enough` returns true.
+    /// Returns which readings a search for these values needs.
+    pub(crate) fn wanted(&self, wide: bool) -> Wanted {
+        Wanted {
+            secrets: self.automaton.is_some(),
+            escapes: self.escapes,
+            wide,
+        }
+    }
+
+    /// Adds the places of a reading that contain a value, in order of their ends; overlapping places of one value are
+    /// merged. The search stops as soon as `enough` returns true, and then returns true.
     pub(crate) fn find(
         &self,
-        text: &[u8],
-        enough: &mut dyn FnMut(&NeedleMatch) -> bool,
-    ) -> Vec<NeedleMatch> {
-        let mut found = Vec::new();
-        if self.pass(text, &mut found, None, enough) {
-            return found;
-        }
-        let squeezed = SqueezedText::of(text);
-        if !squeezed.cuts.is_empty() {
-            self.pass(&squeezed.bytes, &mut found, Some(&squeezed), enough);
-        }
-        found
-    }
-
-    /// Searches a text once; returns whether `enough` stopped the search.
-    fn pass(
-        &self,
-        text: &[u8],
+        reading: &Reading<'_>,
         found: &mut Vec<NeedleMatch>,
-        squeezed: Option<&SqueezedText>,
         enough: &mut dyn FnMut(&NeedleMatch) -> bool,
     ) -> bool {
         let Some(automaton) = &self.automaton else {
             return false;
         };
-        let input = Input::new(text).anchored(Anchored::No);
+        let input = Input::new(&*reading.bytes).anchored(Anchored::No);
         let mut state = OverlappingState::start();
         let first = found.len();
         while automaton.try_find_overlapping(&input, &mut state).is_ok() {
             let Some(hit) = state.get_match() else { break };
-            let Some((value, form)) = self.owners.get(hit.pattern().as_usize()) else {
+            let Some(value) = self.owners.get(hit.pattern().as_usize()) else {
                 continue;
             };
-            let mut range = hit.start()..hit.end();
-            if let Some(squeezed) = squeezed {
-                // The second pass finds only split values. Whole words and short values are skipped, because their
-                // letters also occur split by chance.
-                if self.words[*value] || form.bytes.len() < SHORTEST {
-                    continue;
-                }
-                let Some(split) = squeezed.split(&range) else {
-                    continue;
-                };
-                range = split;
-            } else {
-                if self.words[*value] && !whole(text, &range) {
-                    continue;
-                }
-                let base64 = |at: Option<&u8>| {
-                    at.is_some_and(|b| b.is_ascii_alphanumeric() || b"+/-_".contains(b))
-                };
-                if form.partial.0 && range.start > 0 && base64(text.get(range.start - 1)) {
-                    range.start -= 1;
-                }
-                if form.partial.1 && base64(text.get(range.end)) {
-                    range.end += 1;
-                }
+            // The letters of a short value or of a word also occur encoded or split by chance.
+            let part = hit.start()..hit.end();
+            let chance = reading.form != "plain" && part.len() < SHORTEST
+                || reading.is_joined && (self.words[*value] || part.len() < SHORTEST);
+            if chance || self.words[*value] && !whole(&reading.bytes, &part) {
+                continue;
             }
+            let Some(range) = reading.back(part) else {
+                continue;
+            };
             match found[first..].last_mut() {
                 // Overlapping matches of one value, as in a row of equal letters, are one place.
                 Some(last)
                     if last.value == *value
-                        && last.form == form.name
                         && range.start < last.range.end
                         && range.start >= last.range.start =>
                 {
@@ -127,7 +114,7 @@ impl Needles {
                     found.push(NeedleMatch {
                         range,
                         value: *value,
-                        form: form.name,
+                        form: reading.form,
                     });
                     if found.last().is_some_and(&mut *enough) {
                         return true;
@@ -147,55 +134,4 @@ fn whole(text: &[u8], range: &Range<usize>) -> bool {
         .checked_sub(1)
         .is_some_and(|at| letter(text.get(at)))
         || letter(text.get(range.end)))
-}
-
-/// A text without its line breaks, the blanks around them, and their escapes (`\n` as two characters).
-struct SqueezedText {
-    bytes: Vec<u8>,
-    /// For each omission, its position in `bytes` and the number of bytes omitted up to this position.
-    cuts: Vec<(usize, usize)>,
-}
-
-impl SqueezedText {
-    fn of(text: &[u8]) -> Self {
-        let mut squeezed = SqueezedText {
-            bytes: Vec::with_capacity(text.len()),
-            cuts: Vec::new(),
-        };
-        let mut at = 0;
-        while at < text.len() {
-            let mut end = at;
-            loop {
-                let rest = &text[end..];
-                end += match rest {
-                    [b'\n' | b'\r', ..] => 1,
-                    [b'\\', b'\n' | b'\r', ..] => 2,
-                    [b'\\', b'n' | b'r', ..] => 2,
-                    [b' ' | b'\t', ..] if end > at => 1,
-                    _ => break,
-                };
-            }
-            if end > at {
-                squeezed
-                    .cuts
-                    .push((squeezed.bytes.len(), end - squeezed.bytes.len()));
-                at = end;
-            } else {
-                squeezed.bytes.push(text[at]);
-                at += 1;
-            }
-        }
-        squeezed
-    }
-
-    /// Returns the range in the original text; `None` if no omission splits the range.
-    fn split(&self, range: &Range<usize>) -> Option<Range<usize>> {
-        let inside = self.cuts.partition_point(|(at, _)| *at <= range.start);
-        let cut = self.cuts.get(inside).is_some_and(|(at, _)| *at < range.end);
-        cut.then(|| {
-            let shift = |before: usize| before.checked_sub(1).map_or(0, |n| self.cuts[n].1);
-            let last = self.cuts.partition_point(|(at, _)| *at < range.end);
-            range.start + shift(inside)..range.end + shift(last)
-        })
-    }
 }

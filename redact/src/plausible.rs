@@ -2,6 +2,8 @@
 
 use serde::Deserialize;
 
+use crate::names::is_mark;
+
 /// Words that examples contain in place of a secret.
 const PLACEHOLDERS: [&str; 24] = [
     "example",
@@ -88,7 +90,7 @@ impl PlausibilityCheck {
                 distinct(value) >= 8
                     && !value.contains("EXAMPLE")
                     && !value.to_ascii_lowercase().contains("xxxxxx")
-                    && !marked(value)
+                    && !is_mark(value)
             }
             PlausibilityCheck::Value => !placeholder(value),
             // A `!` can end a sentence.
@@ -126,7 +128,7 @@ fn dated(value: &str) -> bool {
 pub(crate) fn placeholder(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
     let first = value.bytes().next().unwrap_or(b' ');
-    marked(value)
+    is_mark(value)
         || matches!(
             first,
             b'$' | b'<' | b'{' | b'[' | b'(' | b'%' | b'@' | b'&' | b'|' | b'`'
@@ -147,34 +149,6 @@ pub(crate) fn placeholder(value: &str) -> bool {
         .any(|source| {
             lower.starts_with(source) || lower.starts_with("os.") && lower.contains(source)
         })
-}
-
-/// Returns whether the value contains a replacement of this crate, such as `[github-token #1]`.
-pub(crate) fn marked(value: &str) -> bool {
-    value.contains(" #")
-        && value
-            .match_indices('[')
-            .any(|(at, _)| marker(&value[at..]).is_some())
-}
-
-/// Returns the length of a replacement, such as `[github-token #1]`, at the beginning of the text; `None` without one.
-pub(crate) fn marker(text: &str) -> Option<usize> {
-    let bytes = text.as_bytes();
-    if bytes.first() != Some(&b'[') || !bytes.get(1)?.is_ascii_alphanumeric() {
-        return None;
-    }
-    let name = bytes[1..]
-        .iter()
-        .take(80)
-        .take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
-        .count();
-    let rest = bytes.get(1 + name..)?.strip_prefix(b" #")?;
-    let digits = rest
-        .iter()
-        .take(12)
-        .take_while(|b| b.is_ascii_digit())
-        .count();
-    (digits > 0 && rest.get(digits) == Some(&b']')).then_some(1 + name + 2 + digits + 1)
 }
 
 /// Returns the number of different bytes in a value.

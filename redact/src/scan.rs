@@ -1,7 +1,9 @@
 //! Scans one text with the rules of a share.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use regex_lite::Regex;
@@ -10,10 +12,11 @@ use crate::exact::{ASKED, Exact};
 #[cfg(not(target_arch = "wasm32"))]
 use crate::file::{self, WrongFile};
 use crate::hit::Hit;
-use crate::merge::{RawHit, back, inside_marker, merged, without};
-use crate::names::SecretNames;
+use crate::merge::{RawHit, back, merged, touches, without};
+use crate::names::{SecretNames, without_letters};
 use crate::needles::Needles;
 use crate::pattern::{self, RejectedPattern};
+use crate::reading::{Reading, each_reading};
 use crate::rule::{Rule, RuleKind};
 use crate::table::{BUILT_IN, RuleTable};
 
@@ -36,6 +39,8 @@ pub struct Rules {
     /// The rules of the user's files.
     added: Vec<RuleTable>,
     exact: Vec<Exact>,
+    /// The values of `exact`.
+    known: BTreeSet<String>,
     needles: OnceLock<Needles>,
     patterns: Vec<Regex>,
     kept_names: BTreeSet<String>,
@@ -92,7 +97,7 @@ impl Rules {
         if !exact.usable() {
             return Err(RejectedPattern::TooShort);
         }
-        if !self.exact.iter().any(|known| known.value == exact.value) {
+        if self.known.insert(exact.value.clone()) {
             self.exact.push(exact);
             self.needles = OnceLock::new();
         }
@@ -121,8 +126,8 @@ impl Rules {
     /// Excludes the secret with this name, such as `github-token #1`, from replacement. The names of other secrets stay
     /// the same.
     pub fn keep_name(&mut self, name: &str) {
-        self.kept_names
-            .insert(name.trim_matches(['[', ']']).to_owned());
+        let name = without_letters(name.trim_matches(['[', ']']));
+        self.kept_names.insert(name.to_owned());
     }
 
     /// Excludes this secret from replacement wherever it occurs.
@@ -138,12 +143,14 @@ impl Rules {
     }
 
     /// Adds every secret that was replaced so far as an exact value, so that the next scan also finds it bare,
-    /// encoded and split. Skips personal data and secrets shorter than [`crate::SHORTEST`].
-    pub fn learn(&mut self, names: &SecretNames) {
-        for (secret, name) in names.replacements() {
-            let stem = name.split(" #").next().unwrap_or_default();
-            let rule = self.rules().find(|rule| rule.id == stem);
-            if rule.is_none_or(|rule| rule.kind == RuleKind::Secret) {
+    /// encoded and split. Skips personal data and secrets shorter than [`crate::SHORTEST`]. Decides how marks end, so
+    /// that no text can contain one already: all texts must have been scanned.
+    pub fn learn(&mut self, names: &mut SecretNames) {
+        names.settle();
+        for (secret, name) in names.secrets() {
+            if !self.known.contains(secret) {
+                let stem = name.split(" #").next().unwrap_or_default();
+                let rule = self.rules().find(|rule| rule.id == stem);
                 let known = Exact {
                     rule: rule.map(|rule| rule.id.clone()),
                     ..Exact::secret(stem, secret)
@@ -162,8 +169,10 @@ impl Rules {
 
     /// Scans a text like [`Rules::scan`]. `place` names the cell or file of the text, for [`Rules::keep_place`].
     pub fn scan_at(&self, place: &str, text: &str, names: &mut SecretNames) -> Vec<Hit> {
-        let mut raws = self.once(text);
-        let mut places = merged(text, &raws);
+        let own = names.marks();
+        names.meet(text);
+        let mut raws = self.once(text, &own.within(text));
+        let mut places = merged(&raws);
         // A second secret directly beside the first is recognised only after the first is replaced. Scanning again
         // here ensures that a scan of the written file finds nothing.
         for _ in 0..ROUNDS {
@@ -171,11 +180,10 @@ impl Rules {
                 break;
             }
             let (rest, cuts) = without(text, &places);
-            let more: Vec<_> = self
-                .once(&rest)
-                .into_iter()
-                .filter(|raw| !inside_marker(&rest, &raw.range))
-                .collect();
+            let mut marks = own.within(&rest);
+            marks.extend(cuts.iter().map(|[from, to, _]| *from..*to));
+            marks.sort_by_key(|mark| mark.start);
+            let more = self.once(&rest, &marks);
             if more.is_empty() {
                 break;
             }
@@ -183,22 +191,54 @@ impl Rules {
                 range: back(&cuts, raw.range.start)..back(&cuts, raw.range.end),
                 ..raw
             }));
-            places = merged(text, &raws);
+            places = merged(&raws);
         }
         self.named(place, text, places, names)
     }
 
-    /// Returns the hits of each rule, value and pattern in one pass.
-    fn once<'a>(&'a self, text: &str) -> Vec<RawHit<'a>> {
-        let mut raws = BUILT_IN.find(text, &self.off);
+    /// Returns the hits of each rule, value and pattern in one pass over each reading of a text, but for those that
+    /// touch a mark: what it replaced is gone.
+    fn once<'a>(&'a self, text: &str, marks: &[Range<usize>]) -> Vec<RawHit<'a>> {
+        let needles = self.needles.get_or_init(|| {
+            let values = self.exact.iter();
+            Needles::new(values.map(|exact| (exact.value.as_str(), exact.word)))
+        });
+        let (mut raws, mut found) = (Vec::new(), Vec::new());
+        each_reading(text.as_bytes(), needles.wanted(false), &mut |reading| {
+            if reading.is_text
+                && let Ok(read) = std::str::from_utf8(&reading.bytes)
+            {
+                raws.extend(self.by_rules(read, reading));
+            }
+            needles.find(reading, &mut found, &mut |_| false)
+        });
+        raws.extend(found.into_iter().map(|found| {
+            let exact = &self.exact[found.value];
+            RawHit {
+                range: found.range,
+                rule: exact.rule.as_deref().unwrap_or("exact"),
+                stem: &exact.stem,
+                kind: exact.kind,
+                rank: if exact.rule.is_some() { 0 } else { 5 },
+                form: found.form,
+                value: Some(Cow::Borrowed(&exact.value)),
+            }
+        }));
+        raws.retain(|raw| {
+            let hit = text.get(raw.range.clone());
+            hit.is_some_and(|hit| !hit.is_empty()) && !touches(marks, &raw.range)
+        });
+        raws
+    }
+
+    /// Returns the hits of the rules and of the user's patterns in a reading.
+    fn by_rules<'a>(&'a self, read: &str, reading: &Reading<'_>) -> Vec<RawHit<'a>> {
+        let mut raws = BUILT_IN.find(read, &self.off);
         for table in &self.added {
-            raws.extend(table.find(text, &self.off));
+            raws.extend(table.find(read, &self.off));
         }
-        self.by_values(text, &mut raws);
         for pattern in &self.patterns {
-            let found = pattern
-                .find_iter(text)
-                .filter(|found| !found.range().is_empty());
+            let found = pattern.find_iter(read);
             raws.extend(found.map(|found| RawHit {
                 range: found.range(),
                 rule: "pattern",
@@ -209,10 +249,16 @@ impl Rules {
                 value: None,
             }));
         }
-        raws.retain(|raw| {
-            text.get(raw.range.clone())
-                .is_some_and(|hit| !hit.is_empty())
-        });
+        if reading.form != "plain" {
+            raws.retain_mut(|raw| {
+                let said = read.get(raw.range.clone()).map(str::to_owned);
+                raw.value = said.map(Cow::Owned);
+                raw.form = reading.form;
+                let range = reading.back(raw.range.clone());
+                raw.range = range.unwrap_or_default();
+                !raw.range.is_empty()
+            });
+        }
         raws
     }
 
@@ -225,17 +271,20 @@ impl Rules {
     ) -> Vec<Hit> {
         let mut hits = Vec::new();
         for raw in raws {
-            let secret = raw.value.unwrap_or(&text[raw.range.clone()]);
+            let secret = raw.value.as_deref().unwrap_or(&text[raw.range.clone()]);
             let name = names.name(secret, raw.stem);
             let here = || {
                 self.kept_places
                     .contains(&(raw.rule.to_owned(), place.to_owned()))
             };
-            if self.kept_names.contains(&name) || self.kept_secrets.contains(secret) || here() {
+            if self.kept_names.contains(without_letters(&name))
+                || self.kept_secrets.contains(secret)
+                || here()
+            {
                 names.kept(secret);
                 continue;
             }
-            names.replaced(secret);
+            names.replaced(secret, raw.kind);
             hits.push(Hit {
                 range: raw.range,
                 rule: raw.rule.to_owned(),
@@ -245,32 +294,6 @@ impl Rules {
             });
         }
         hits
-    }
-
-    fn by_values<'a>(&'a self, text: &str, raws: &mut Vec<RawHit<'a>>) {
-        if self.exact.is_empty() {
-            return;
-        }
-        let needles = self.needles.get_or_init(|| {
-            Needles::new(
-                self.exact
-                    .iter()
-                    .map(|exact| (exact.value.as_str(), exact.word)),
-                false,
-            )
-        });
-        for found in needles.find(text.as_bytes(), &mut |_| false) {
-            let exact = &self.exact[found.value];
-            raws.push(RawHit {
-                range: found.range,
-                rule: exact.rule.as_deref().unwrap_or("exact"),
-                stem: &exact.stem,
-                kind: exact.kind,
-                rank: if exact.rule.is_some() { 0 } else { 5 },
-                form: found.form,
-                value: Some(&exact.value),
-            });
-        }
     }
 }
 

@@ -56,9 +56,7 @@ pub(super) fn key(text: &str, keyword: Range<usize>) -> Option<Range<usize>> {
         .bytes()
         .filter(|b| b.is_ascii_alphanumeric())
         .count();
-    let real = written >= 32
-        && plausible::distinct(&window[..length]) >= 12
-        && !plausible::marked(&window[..length]);
+    let real = written >= 32 && plausible::distinct(&window[..length]) >= 12;
     real.then_some(line + dashes..from + end)
 }
 
@@ -110,6 +108,5 @@ pub(super) fn putty(text: &str, keyword: Range<usize>) -> Option<Range<usize>> {
         }
     }
     let range = keyword.start..keyword.start + window[..length].trim_end().len();
-    (count > 0 && range.len() > first.len() + 16 && !plausible::marked(&text[range.clone()]))
-        .then_some(range)
+    (count > 0 && range.len() > first.len() + 16).then_some(range)
 }

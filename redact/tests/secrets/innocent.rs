@@ -48,7 +48,7 @@ fn check(what: &str, texts: &[(PathBuf, String)], kind: Option<RuleKind>) {
             shown.push(format!(
                 "{}:{} {before}[{}]{behind}",
                 path.display(),
-                hit.line(text),
+                1 + text[..hit.range.start].matches('\n').count(),
                 hit.name
             ));
             if std::env::var_os("SHOW_HITS").is_some() {

@@ -133,7 +133,7 @@ proptest! {
         }
         let _ = hints(&text, &hits, 10);
         // Scans again as for a file, now with the values from the first scan in every form.
-        rules.learn(&names);
+        rules.learn(&mut names);
         let learned = replace(&text, &rules.scan(&text, &mut names));
         prop_assert_eq!(text.matches('\n').count(), learned.matches('\n').count());
         let place = Remains::of(&names).search(learned.as_bytes());

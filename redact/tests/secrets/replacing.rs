@@ -101,7 +101,7 @@ fn what_one_text_shows_by_its_form_is_found_encoded_in_another() {
     rules.scan(&token, &mut names);
     let text = format!("payload: {}", base64(format!("x:{token}").as_bytes()));
     assert!(Remains::of(&names).search(text.as_bytes()).is_some());
-    rules.learn(&names);
+    rules.learn(&mut names);
     let redacted = replace(&text, &rules.scan(&text, &mut names));
     assert!(Remains::of(&names).search(redacted.as_bytes()).is_none());
     assert!(redacted.contains("[github-token #1]"), "{redacted}");
@@ -178,4 +178,57 @@ fn hints_are_random_and_no_ids() {
     );
     let found = hints(&text, &[], 10);
     assert_eq!((found.len(), &found[0]), (1, &(2..42)));
+}
+
+#[test]
+fn a_text_that_looks_like_a_mark_switches_nothing_off() {
+    let token = shape::fill("ghp_{A:36}", 1);
+    let password = shape::fill("{A:12}", 2);
+    let text = format!(
+        "[{token} #1]\nDB_PASSPHRASE=\"aaa[x #1]{password}\"\nearlier: [github-token #1], [x #2b]\nTOKEN=[github-token #1]\n"
+    );
+    let (mut rules, mut names) = (Rules::new(), SecretNames::new());
+    rules.scan(&text, &mut names);
+    rules.learn(&mut names);
+    let redacted = replace(&text, &rules.scan(&text, &mut names));
+    // The letter is the first that no text has behind such a number.
+    assert_eq!(
+        redacted,
+        "[[github-token #1c] #1]\nDB_PASSPHRASE=\"[secret #1c]\"\nearlier: [github-token #1], [x #2b]\nTOKEN=[github-token #1]\n"
+    );
+    assert_eq!(rules.scan(&redacted, &mut names), []);
+    // What is in a mark of this file is not searched for; what is in a text like it is.
+    let forged = redacted.replace("#1c]\"", &format!("#1c] [{password} #1]\""));
+    let remains = Remains::new([(password.as_str(), "x #1".to_owned())].into_iter());
+    assert!(remains.search(forged.as_bytes()).is_some());
+    // Another share of the copy replaces nothing.
+    assert_eq!(Rules::new().scan(&redacted, &mut SecretNames::new()), []);
+}
+
+/// Checks that rules find what stands nowhere in plain text.
+#[test]
+fn a_secret_is_found_in_whatever_a_text_encodes() {
+    let token = shape::fill("ghp_{A:36}", 1);
+    let (head, tail) = token.split_at(20);
+    let hex = |text: &str| text.bytes().map(|b| format!("{b:02x}")).collect::<String>();
+    for (text, rest) in [
+        (format!("a \x1b[31m{head}\x1b[0m{tail} b"), "a \x1b[31m@ b"),
+        (format!("a {head}\\u001b[1m{tail} b"), "a @ b"),
+        (format!("?t={}&x=1", token.replace('_', "%5F")), "?t=@&x=1"),
+        (format!("\"\\u0067{}\"", &token[1..]), "\"@\""),
+        (format!("x={} y", hex(&token)), "x=@ y"),
+        (
+            format!("data: {}", base64(format!("{{\"k\": \"{token}\"}}").as_bytes())),
+            "data: @",
+        ),
+        (format!("pass%77ord=%22{head}%22"), "pass%77ord=%22@%22"),
+    ] {
+        let redacted = replace(&text, &Rules::new().scan(&text, &mut SecretNames::new()));
+        let (before, behind) = rest.split_once('@').expect("a place");
+        let middle = redacted
+            .strip_prefix(before)
+            .and_then(|rest| rest.strip_suffix(behind));
+        let middle = middle.unwrap_or_else(|| panic!("{redacted:?} for {text:?}"));
+        assert!(middle.contains(" #1]") && middle.len() < 50, "{redacted:?}");
+    }
 }

@@ -15,8 +15,9 @@ use prosescope_core::model::GateStatus;
 use prosescope_core::pages::session::Session;
 use prosescope_core::pages::view::{LeftOutOfShare, LogSealedAnew, SecretFound, SecretsReplaced};
 use prosescope_core::read::gate::audit::verify;
-use prosescope_redact::{Exact, Hit, RuleKind, Rules, SecretNames, replace, surroundings};
+use prosescope_redact::{Exact, Hit, RuleKind, Rules, SecretNames, is_mark, replace, surroundings};
 
+use crate::pack::ShareError;
 use crate::what::{ShareWhat, SharedContent};
 
 pub use files::{FileKind, FileToShare, SharedRun, TakenPaths, files_of, values_of};
@@ -106,8 +107,8 @@ impl Redactor {
     pub fn raw(rules: Rules) -> Redactor {
         let what = ShareWhat {
             without: BTreeSet::new(),
-            max_value: None,
             people: true,
+            ..ShareWhat::default()
         };
         Redactor {
             raw: true,
@@ -160,7 +161,7 @@ impl Redactor {
 
     /// Starts a new pass over the runs, in which each known secret is also found in its other forms, such as base64.
     pub fn again(&mut self) {
-        self.rules.learn(&self.names);
+        self.rules.learn(&mut self.names);
         self.found.clear();
         self.replaced.clear();
         self.left.clear();
@@ -180,6 +181,17 @@ impl Redactor {
     /// Returns the names of the replaced secrets, such as `github-token #1`.
     pub fn names(&self) -> &SecretNames {
         &self.names
+    }
+
+    /// Returns how many secrets cannot be searched for after they were replaced; the error is the refusal to share.
+    ///
+    /// # Errors
+    /// [`ShareError::TooManySecrets`] if there are any, unless the user wants to share them.
+    pub(crate) fn unsearched(&self) -> Result<u64, ShareError> {
+        match self.names.unsearched() as u64 {
+            count if count > 0 && !self.what.unsearched => Err(ShareError::TooManySecrets(count)),
+            count => Ok(count),
+        }
     }
 
     /// Returns the number of replacements of each rule in each kind of place.
@@ -257,7 +269,11 @@ impl Redactor {
     }
 
     fn replaced(&mut self, place: TextPlace<'_>, text: &str, hits: &[Hit]) -> Option<String> {
+        let (mut line, mut counted) = (1, 0);
         for (index, hit) in hits.iter().enumerate() {
+            let passed = text.get(counted..hit.range.start).unwrap_or_default();
+            line += passed.matches('\n').count();
+            counted = hit.range.start;
             // A hit of an exact value or a pattern is reported under the rule that first found the secret: the name
             // `github-token #1` gives `github-token`. Texts and patterns that the user gave are all reported as
             // `asked`.
@@ -274,9 +290,9 @@ impl Redactor {
                     rule: rule.to_owned(),
                     kind: hit.kind.name().to_owned(),
                     place: place.of.to_owned(),
-                    at: match hit.line(text) {
+                    at: match line {
                         1 => place.at.to_owned(),
-                        line => format!("{}, line {line}", place.at),
+                        _ => format!("{}, line {line}", place.at),
                     },
                     before,
                     after,
@@ -314,9 +330,6 @@ impl Redactor {
     }
 
     fn is_nobody(&self, name: &str) -> bool {
-        NOBODY.contains(&name)
-            || name.is_empty()
-            || self.stay.contains(name)
-            || name.starts_with("[person #")
+        NOBODY.contains(&name) || name.is_empty() || self.stay.contains(name) || is_mark(name)
     }
 }
