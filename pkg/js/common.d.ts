@@ -141,6 +141,8 @@ export interface ShareWishes extends TextWishes {
   maxValue?: number;
   /** Replaces nothing and leaves nothing out; the report says what the file holds. Goes with `secrets` and `also` alone. */
   raw?: boolean;
+  /** Shares more secrets than can be searched for after they were replaced. */
+  anyway?: boolean;
   /** More runs of what was opened, for the same file: ids, unique beginnings of them, or places. */
   also?: string[];
 }

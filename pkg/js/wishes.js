@@ -19,7 +19,7 @@ const byName = [
 ];
 
 const TEXT = { personal: flag, keep: texts, redact: texts, secrets: byName };
-const RUNS = { ...TEXT, without: contents, history: flag, maxValue: bytes, raw: flag, also: texts };
+const RUNS = { ...TEXT, without: contents, history: flag, maxValue: bytes, raw: flag, anyway: flag, also: texts };
 const FILE = { ...RUNS, format: text, viewer: text };
 
 /** What is wished for a bare text, as the WebAssembly reads it. */

@@ -173,6 +173,7 @@ impl From<ShareError> for Problem {
             ShareError::TooLarge(_) => "page-too-large",
             ShareError::NotOneDatabase => "no-one-database",
             ShareError::Page(_) => "bad-viewer",
+            ShareError::TooManySecrets(_) => "too-many-secrets",
             ShareError::Remains { .. } => "secret-remains",
         };
         // The first three hints are written for JavaScript, because those of `next_step` refer to options of the
@@ -186,6 +187,10 @@ impl From<ShareError> for Problem {
             ShareError::Remains { name, .. } => format!(
                 "leave out the content that contains the secret (without, maxValue), or keep the secret deliberately: keep: ['{name}']"
             ),
+            ShareError::TooManySecrets(_) => {
+                "leave out the content with most of them (without: ['values']), or set anyway"
+                    .to_owned()
+            }
             ShareError::Alike(_)
             | ShareError::TooLarge(_)
             | ShareError::NotOneDatabase

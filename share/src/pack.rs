@@ -6,7 +6,7 @@ use std::io::{self, Read, Write};
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
 use prosescope_core::model::source::{Source, SourceError};
-use prosescope_core::model::text::{bytes, hex};
+use prosescope_core::model::text::{bytes, counted, hex};
 use prosescope_core::pages::view::{RunShared, SharedPart};
 use prosescope_core::read::sqlite::{Rebuild, RebuildError};
 use prosescope_redact::Remains;
@@ -57,6 +57,12 @@ pub enum ShareError {
     /// The page cannot be written.
     #[error(transparent)]
     Page(#[from] PageError),
+    /// More secrets were replaced than can be searched for.
+    #[error(
+        "{} would be replaced where the rules find them, but not searched for in other forms, such as base64: together, the secrets have more than 4 MB",
+        counted(*.0, "secret", "secrets")
+    )]
+    TooManySecrets(u64),
     /// A replaced text still occurs in the written file.
     #[error(
         "nothing was shared: the copy should not contain {name}, but {path} still does ({form})"
@@ -112,6 +118,9 @@ impl ShareError {
                 "share a zip instead of a page, or leave out what is long: attachments, long values"
             }
             ShareError::NotOneDatabase => "share a zip instead",
+            ShareError::TooManySecrets(_) => {
+                "leave out the content with most of them (`--without values`), or share it nevertheless: `--anyway`"
+            }
             ShareError::Page(error) => error.next_step(),
             ShareError::Remains { name, .. } => {
                 return format!(
@@ -407,6 +416,29 @@ mod tests {
             match remains(&archive, &copy, &redactor) {
                 Err(ShareError::Remains { path, .. }) => assert_eq!(path, held),
                 other => assert!(held.is_empty() && other.is_ok(), "{held}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn more_secrets_than_can_be_searched_for_are_shared_only_if_that_is_wished() {
+        for unsearched in [false, true] {
+            let what = ShareWhat {
+                unsearched,
+                ..ShareWhat::default()
+            };
+            let mut redactor = Redactor::new(Rules::new(), what);
+            for seed in 0..3 {
+                let token = shape::fill("ghp_{A:36}", seed) + &"a".repeat(1_500_000);
+                let place = TextPlace { of: "", at: "" };
+                assert!(redactor.text(place, &token).is_some());
+                match redactor.unsearched() {
+                    Ok(count) => assert_eq!(count, u64::from(seed == 2)),
+                    Err(error) => {
+                        assert!(!unsearched && seed == 2);
+                        assert!(matches!(error, ShareError::TooManySecrets(1)), "{error}");
+                    }
+                }
             }
         }
     }

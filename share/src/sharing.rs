@@ -142,17 +142,18 @@ impl<'a> Sharing<'a> {
     /// Searches the written zip and its unpacked copy for every replaced text, in each form.
     ///
     /// # Errors
-    /// [`ShareError::Remains`] for the first text found; the caller must then remove the file.
+    /// [`ShareError::Remains`] for the first text found, [`ShareError::TooManySecrets`] if not all can be searched for; the
+    /// caller must then remove the file.
     pub fn check<R: ReaderAt>(
         &self,
         archive: &Archive<R>,
         copy: &dyn Source,
     ) -> Result<(), ShareError> {
         if self.redactor.is_raw() {
-            Ok(())
-        } else {
-            remains(archive, copy, &self.redactor)
+            return Ok(());
         }
+        self.redactor.unsearched()?;
+        remains(archive, copy, &self.redactor)
     }
 
     /// Scans the copy, opened as its recipient opens it, with all rules. This must be the last step, because the scan
@@ -244,6 +245,7 @@ impl<'a> Sharing<'a> {
             left_out: self.redactor.left_out(),
             parts: largest_first(parts),
             sealed_anew: self.redactor.sealed_anew(),
+            unsearched: self.redactor.names().unsearched() as u64,
             ..RunShared::default()
         }
     }

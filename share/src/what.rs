@@ -45,6 +45,8 @@ pub struct ShareWhat {
     pub max_value: Option<u64>,
     /// Whether to keep the names of people who decided a gate or may decide a gate.
     pub people: bool,
+    /// Whether to share more secrets than can be searched for after they were replaced.
+    pub unsearched: bool,
 }
 
 impl Default for ShareWhat {
@@ -54,6 +56,7 @@ impl Default for ShareWhat {
             without: BTreeSet::from([SharedContent::History]),
             max_value: None,
             people: false,
+            unsearched: false,
         }
     }
 }

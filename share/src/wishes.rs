@@ -27,6 +27,8 @@ pub struct Wishes {
     pub max_value: Option<u64>,
     /// Whether to share everything unchanged.
     pub raw: bool,
+    /// Whether to share more secrets than can be searched for after they were replaced.
+    pub anyway: bool,
     /// The row of the trace to show first ([`Made::opens`](crate::pack::Made::opens)).
     pub opens: Option<String>,
 }
@@ -104,6 +106,7 @@ impl Wishes {
             without,
             max_value: self.max_value,
             people: self.personal,
+            unsearched: self.anyway,
         };
         Ok(Redactor::new(table, what))
     }

@@ -81,6 +81,9 @@ pub(crate) struct WishArgs {
     /// Replace nothing and leave nothing out; the output lists the secrets in the file
     #[arg(long, conflicts_with_all = ["without", "with", "keep", "redact", "rules", "max_value"])]
     raw: bool,
+    /// Share more secrets than can be searched for after they were replaced
+    #[arg(long, conflicts_with = "raw")]
+    anyway: bool,
 }
 
 /// The form of a shared file.
@@ -141,6 +144,7 @@ impl WishArgs {
             redact: self.redact.clone(),
             max_value: self.max_value,
             raw: self.raw,
+            anyway: self.anyway,
             opens: None,
         }
     }

@@ -112,6 +112,13 @@ pub(crate) fn shared(view: &RunShared, width: usize) -> String {
             escape(&log.head, false)
         );
     }
+    if view.unsearched > 0 {
+        let secrets = counted(view.unsearched, "secret is", "secrets are");
+        let _ = writeln!(
+            out,
+            "{secrets} replaced where the rules find them, but not searched for in other forms, such as base64"
+        );
+    }
     let _ = writeln!(
         out,
         "{FAINT}No rule finds every secret: look at the file before you send it.{RESET}"

@@ -175,6 +175,7 @@ pub(super) fn failed(error: ShareError) -> CliError {
         ShareError::Write(_) | ShareError::Written(_) => CliError::new(Exit::Io, message),
         ShareError::TooLarge(_) => CliError::refused("page-too-large", message),
         ShareError::NotOneDatabase => CliError::refused("no-one-database", message),
+        ShareError::TooManySecrets(_) => CliError::refused("too-many-secrets", message),
         ShareError::Remains { .. } => {
             CliError::refused("secret-remains", format!("{message}; nothing was written"))
         }

@@ -32,6 +32,10 @@ pub struct RunShared {
     pub parts: Vec<SharedPart>,
     /// Audit logs whose seals were computed anew, each with its former head.
     pub sealed_anew: Vec<LogSealedAnew>,
+    /// How many secrets are replaced where the rules find them, and not searched for in other forms or in the written
+    /// file, because all together have more than 4 MB. The runs are shared only with `--anyway`.
+    #[serde(default)]
+    pub unsearched: u64,
 }
 
 /// A place at which a secret is replaced. No field contains any part of the secret.
