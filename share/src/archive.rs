@@ -175,11 +175,11 @@ impl<R: ReaderAt> Archive<R> {
             why: error.to_string(),
         };
         let packed = self.zip.get_entry(entry.way).map_err(|e| wrong(&e))?;
-        let mut checked = packed.verifying_reader(if entry.deflated {
-            EntryBytes::Deflated(DeflateDecoder::new(packed.reader()))
-        } else {
-            EntryBytes::Stored(packed.reader())
-        });
+        let bytes: Box<dyn Read + '_> = match entry.deflated {
+            true => Box::new(DeflateDecoder::new(packed.reader())),
+            false => Box::new(packed.reader()),
+        };
+        let mut checked = packed.verifying_reader(bytes);
         let mut piece = vec![0; PIECE];
         let mut left = entry.len;
         loop {
@@ -339,19 +339,4 @@ fn list<R: ReaderAt>(
     }
     all.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(all)
-}
-
-/// A reader of an entry's bytes, by compression method.
-enum EntryBytes<R: Read> {
-    Stored(R),
-    Deflated(DeflateDecoder<R>),
-}
-
-impl<R: Read> Read for EntryBytes<R> {
-    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        match self {
-            EntryBytes::Stored(bytes) => bytes.read(buf),
-            EntryBytes::Deflated(bytes) => bytes.read(buf),
-        }
-    }
 }

@@ -58,29 +58,24 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
     let to = target(args, &opened, state)?;
     let with_files = !opened.alone;
     if same {
+    let mut converted = RunConverted {
+        run: session.run().id.to_string(),
+        folder: String::new(),
+        state: state.to_owned(),
+        left: Vec::new(),
+        already: false,
+    };
         let late_fault = unpack(&opened.disk, &session.run().root, &to)?;
         record::print_late_fault(late_fault);
-        let converted = RunConverted {
-            run: session.run().id.to_string(),
-            folder: record::from_here(&to),
-            state: state.to_owned(),
-            left: Vec::new(),
-            already: false,
-        };
+        converted.folder = record::from_here(&to);
         return out.show(&converted, || print::converted(&converted, out.width));
     }
     if let Some(there) = existing_copy::at(session, &to, to_folder, with_files)? {
         return out.show(&there, || print::converted(&there, out.width));
     }
-    let left = copied(&opened, &to, to_folder, out)?;
+    converted.left = copied(&opened, &to, to_folder, out)?;
+    converted.folder = record::from_here(&to);
     out::recorded();
-    let converted = RunConverted {
-        run: session.run().id.to_string(),
-        folder: record::from_here(&to),
-        state: state.to_owned(),
-        left,
-        already: false,
-    };
     out.show(&converted, || print::converted(&converted, out.width))
 }
 

@@ -237,11 +237,8 @@ pub(super) fn by_path(path: &Path) -> Result<Located, CliError> {
     // A path to state.db means the run folder around it, which also contains the program and the attachments.
     let is_state_db = full.is_file() && full.file_name().is_some_and(|n| n == "state.db");
     if is_state_db && let Some(dir) = path.parent().filter(|_| full.parent().is_some()) {
-        let dir = if dir.as_os_str().is_empty() {
-            Path::new(".")
-        } else {
-            dir
-        };
+        let dir = Some(dir).filter(|dir| !dir.as_os_str().is_empty());
+        let dir = dir.unwrap_or(Path::new("."));
         let disk = disk(dir)?;
         return Ok(Located {
             disk: Rc::new(disk),
@@ -270,27 +267,12 @@ pub(super) fn by_path(path: &Path) -> Result<Located, CliError> {
         .iter()
         .filter(|f| f.kind != FoundKind::Agents)
         .collect();
-    match runs.as_slice() {
-        [one] => Ok(Located {
-            place: one.place.clone(),
-            disk,
-            base,
-            prose,
-        }),
-        [] => Ok(Located {
-            place: found.first().map(|f| f.place.clone()).unwrap_or_default(),
-            disk,
-            base,
-            prose,
-        }),
-        many => match many.iter().find(|f| f.place.is_empty()) {
-            Some(_) => Ok(Located {
-                place: String::new(),
-                disk,
-                base,
-                prose,
-            }),
-            None => Err(CliError::usage(format!(
+    let place = match runs.as_slice() {
+        [one] => one.place.clone(),
+        [] => found.first().map(|f| f.place.clone()).unwrap_or_default(),
+        many if many.iter().any(|f| f.place.is_empty()) => String::new(),
+        many => {
+            return Err(CliError::usage(format!(
                 "the command takes one run, but {} contains {} runs",
                 path.display(),
                 many.len()
@@ -302,9 +284,15 @@ pub(super) fn by_path(path: &Path) -> Result<Located, CliError> {
             .hint(format!(
                 "`prosescope runs {}` lists the runs",
                 path.display()
-            ))),
-        },
-    }
+            )));
+        }
+    };
+    Ok(Located {
+        disk,
+        base,
+        place,
+        prose,
+    })
 }
 
 /// Splits the name of a run in a shared file (`run.html/ID`) into the file and the rest.
