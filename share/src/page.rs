@@ -1,6 +1,7 @@
 //! Reads and writes an HTML page with a packed run. The page contains the viewer, a summary that needs no script, and
 //! the run as the text of an element.
 
+use std::collections::BTreeSet;
 use std::io;
 
 use prosescope_core::model::text::escape;
@@ -21,6 +22,8 @@ const TITLE_SLOT: &str = "<title>Prosescope</title>";
 
 /// The largest packed run in a page, in bytes. A browser opens a page several times as large, but slowly.
 pub const MOST: u64 = 150 << 20;
+/// The id of the element with the run. A browser finds the element by this id, however the tag is written.
+const ID: &[u8] = b"prosescope-run";
 /// The number of bytes of a page that are read at a time.
 const PIECE: usize = 256 << 10;
 
@@ -122,26 +125,39 @@ pub fn is_page(head: &[u8]) -> bool {
         .is_some_and(|head| head.eq_ignore_ascii_case(b"<!doctype html>"))
 }
 
-/// Returns the position of the run's length in the page; `None` if the page is not a viewer page.
+/// Returns the position of the run's length in the page; `None` if the page is not a viewer page. Reads the page to its
+/// end: if two elements have the run's id, a browser and this function could open different runs, so both refuse the
+/// page (web/page/boot.js).
 fn begin<R: ReaderAt>(page: &R) -> Result<Option<u64>, PageError> {
     let mut piece = vec![0; PIECE];
-    let mut at = 0;
-    let mut is_ours = false;
+    let (mut at, mut is_ours, mut run) = (0, false, None);
+    let mut ids = BTreeSet::new();
     loop {
         let read = fill(page, &mut piece, at)?;
         is_ours |= at == 0 && find(read, VIEWER).is_some();
-        if let Some(found) = find(read, RUN.as_bytes()) {
-            return Ok(Some(at + (found + RUN.len()) as u64));
+        let found = find(read, RUN.as_bytes()).map(|found| at + (found + RUN.len()) as u64);
+        run = run.or(found);
+        let named = memchr::memmem::find_iter(read, ID).filter(|id| is_id(read.get(..*id)));
+        ids.extend(named.map(|id| at + id as u64).take(2));
+        if ids.len() > 1 {
+            return Err(PageError::Damaged("two elements claim to be it"));
         }
         if read.len() < PIECE {
-            return if is_ours {
-                Err(PageError::Damaged("the page ends before it"))
-            } else {
-                Ok(None)
+            return match run {
+                None if is_ours => Err(PageError::Damaged("the page ends before it")),
+                run => Ok(run),
             };
         }
         at += (PIECE - RUN.len()) as u64;
     }
+}
+
+/// Returns whether an id after these bytes is the value of an attribute: `=` is before it, perhaps with blanks and a
+/// quote. In the page's script, the id is an argument of a function.
+fn is_id(before: Option<&[u8]>) -> bool {
+    let is_between = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'');
+    let mut before = before.unwrap_or_default().iter().rev();
+    before.find(|byte| !is_between(byte)) == Some(&b'=')
 }
 
 fn run<R: ReaderAt>(
@@ -204,7 +220,8 @@ fn find(bytes: &[u8], sought: &[u8]) -> Option<usize> {
     memchr::memmem::find(bytes, sought)
 }
 
-/// Escapes text for HTML, so that it can neither run code nor reorder the page's text.
+/// Escapes text for HTML, so that it can neither run code, nor reorder the page's text, nor look like the attribute of
+/// another element with the run ([`is_id`]).
 fn html(text: &str) -> String {
     let text = escape(text, true);
     let mut html = String::with_capacity(text.len());
@@ -213,6 +230,7 @@ fn html(text: &str) -> String {
             '&' => html.push_str("&amp;"),
             '<' => html.push_str("&lt;"),
             '>' => html.push_str("&gt;"),
+            '=' => html.push_str("&#61;"),
             c => html.push(c),
         }
     }
@@ -250,6 +268,36 @@ mod tests {
                 assert_eq!(packed(page.as_bytes()), Some(Ok(bytes.to_vec())));
             }
         }
+    }
+
+    /// A browser opens the element that it finds by its id, and this reader the first tag as the viewer writes it. So a
+    /// second element is refused, however its tag is written and wherever it is.
+    #[test]
+    fn two_elements_with_a_run_are_refused() {
+        let page = write(&viewer(), "t", "s", b"some bytes").unwrap();
+        let own = format!("{RUN}1\">a</script>");
+        let others = [
+            own.clone(),
+            format!("<!-- {own} -->"),
+            "<p id='prosescope-run'>".to_owned(),
+            "<p id = prosescope-run data-bytes=1>".to_owned(),
+            "<template><p class=a id=\n\" prosescope-run\"></template>".replace("\" ", "\""),
+        ];
+        let far = " ".repeat(PIECE - 20);
+        for other in others {
+            for far in ["", &far] {
+                let first = page.replacen("<body>", &format!("<body>{other}{far}"), 1);
+                let last = format!("{page}{far}{other}");
+                for forged in [first, last] {
+                    let read = packed(forged.as_bytes());
+                    let two = PageError::Damaged("two elements claim to be it");
+                    assert_eq!(read, Some(Err(two)), "{other}");
+                }
+            }
+        }
+        // The id in a script, or in text, names no element.
+        let script = format!("{page}<script>get(\"prosescope-run\")</script>prosescope-run");
+        assert!(matches!(packed(script.as_bytes()), Some(Ok(_))));
     }
 
     #[test]

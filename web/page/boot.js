@@ -41,18 +41,39 @@ const prosescopeBytes = (text, length) => {
     title.outerHTML,
     emptied(title, (copy) => (copy.textContent = "Prosescope")),
   );
+  const cut = get("prosescope-cut").outerHTML;
   const summary = emptied(get("prosescope-summary"));
   const noscript = document.querySelector("noscript").outerHTML;
   const packed = get("prosescope-wasm");
   const run = emptied(get("prosescope-run"), (copy) => (copy.dataset.bytes = 0));
   const boot = document.currentScript;
   globalThis.prosescopeViewer = () => {
-    const parts = [head, "<body>", summary, noscript, packed.outerHTML, run, get("prosescope-glue").outerHTML, boot.outerHTML];
+    const end = get("prosescope-end").outerHTML;
+    const parts = [head, "<body>", cut, summary, noscript, packed.outerHTML, run, get("prosescope-glue").outerHTML, boot.outerHTML, end];
     return ["<!doctype html>", '<html lang="en">', ...parts, "</body>", "</html>", ""].join("\n");
   };
 }
 
+// Counts the places at which the page names the element with the run. share/src/page.rs counts the same places in the
+// file: if there are two, the page and the command line could open different runs, so both refuse the file.
+const prosescopeRuns = () => {
+  const walker = document.createTreeWalker(document, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT | NodeFilter.SHOW_COMMENT);
+  let runs = 0;
+  for (let node; (node = walker.nextNode()); ) {
+    // The summary and the title are text of the run, in which `=` is escaped; the other texts are scripts and data.
+    if (node.nodeType === Node.TEXT_NODE && node.parentElement?.closest("script, title, #prosescope-summary")) continue;
+    let text = node.data ?? node.cloneNode().outerHTML;
+    if (node.localName === "template") text += node.innerHTML;
+    runs += text.match(/=\s*(?:["']|&quot;)?prosescope-run/g)?.length ?? 0;
+  }
+  return runs;
+};
+
 (async () => {
+  // The last element of the page, and what follows the run, are there only after the whole page was read.
+  if (document.readyState === "loading") await new Promise((read) => addEventListener("DOMContentLoaded", read));
+  if (!document.getElementById("prosescope-end")) throw new Error("the end of this page is missing: ask the sender for the file again");
+  if (prosescopeRuns() > 1) throw new Error("two elements of this page claim to be its run: ask the sender for the file again");
   const packed = document.getElementById("prosescope-wasm");
   const bytes = prosescopeBytes(packed.textContent, +packed.dataset.bytes);
   packed.remove();
@@ -90,7 +111,7 @@ const prosescopeBytes = (text, length) => {
   note.className = "boot-error";
   note.setAttribute("role", "alert");
   note.textContent =
-    "The viewer could not start: " + error + ". It needs WebAssembly and DecompressionStream: " +
+    "The viewer could not start: " + error + ". The viewer needs WebAssembly and DecompressionStream: " +
     "Chrome or Edge 108, Firefox 113, Safari 16.4, or newer.";
   document.body.append(note);
 });

@@ -45,6 +45,10 @@ const SHARED: [&str; 3] = [
     r#"<script type="text/plain" id="prosescope-run" data-bytes="0"></script>"#,
 ];
 
+/// The style in the last element of the page. It hides the line at the top that calls the page incomplete, also without
+/// scripts: a page that was cut lacks this element.
+const END: &str = "#prosescope-cut{display:none}";
+
 /// The style sheets, in order; `index.html` lists the same files for Trunk.
 const STYLES: [&str; 9] = [
     "tokens", "base", "shell", "band", "rows", "pages", "sql", "share", "print",
@@ -144,7 +148,7 @@ fn page(root: &Path, glue: &str, packed: &[u8]) -> Result<String> {
     let html = fill(
         &template,
         &[
-            ("@CSP@", &policy(&style, &[glue, &boot])),
+            ("@CSP@", &policy(&[&style, END], &[glue, &boot])),
             (
                 "@ICON@",
                 &format!("data:image/svg+xml;base64,{}", BASE64.encode(icon)),
@@ -154,6 +158,7 @@ fn page(root: &Path, glue: &str, packed: &[u8]) -> Result<String> {
             ("@WASM@", &dense::encode(packed)),
             ("@GLUE@", glue),
             ("@BOOT@", &boot),
+            ("@END@", END),
         ],
     )?;
     for slot in SERVED.iter().map(|(from, _)| from).chain(&SHARED) {
@@ -210,14 +215,14 @@ fn fill(template: &str, parts: &[(&str, &str)]) -> Result<String> {
     Ok(html)
 }
 
-fn policy(style: &str, scripts: &[&str]) -> String {
-    let hash = |text: &str| format!("'sha256-{}'", BASE64.encode(Sha256::digest(text)));
-    let scripts: Vec<String> = scripts.iter().map(|script| hash(script)).collect();
+fn policy(styles: &[&str], scripts: &[&str]) -> String {
+    let hash = |text: &&str| format!("'sha256-{}'", BASE64.encode(Sha256::digest(text)));
+    let hashes = |texts: &[&str]| texts.iter().map(hash).collect::<Vec<_>>().join(" ");
     format!(
         "default-src 'none'; script-src {} 'wasm-unsafe-eval'; worker-src blob:; style-src {}; img-src data:; \
          connect-src 'none'; base-uri 'none'; form-action 'none'",
-        scripts.join(" "),
-        hash(style)
+        hashes(scripts),
+        hashes(styles)
     )
 }
 
@@ -238,7 +243,7 @@ mod tests {
 
     #[test]
     fn the_policy_lets_in_the_page_s_own_parts_only() {
-        let policy = policy("b{}", &["let a"]);
+        let policy = policy(&["b{}"], &["let a"]);
         assert_eq!(
             policy,
             "default-src 'none'; script-src 'sha256-IfEXP/8HLuXoAiy0hZVrCAcjcLsZqYFpLOHDGj8enqE=' 'wasm-unsafe-eval'; \

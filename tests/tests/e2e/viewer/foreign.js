@@ -11,7 +11,9 @@
   const styles = /^(\s*((--row|--cols|--beside|--behind|--level|--hot|transform|height|padding-left):[^;]*|(left|width): *-?[\d.e+-]+%);?)*\s*$/;
   const ours = {
     SCRIPT: (e) => e.parentNode === document.body && !e.src && document.scripts.length <= 3,
-    STYLE: (e) => e.parentNode === document.head && document.head.querySelectorAll("style").length === 1,
+    // The last element of the page hides the line that calls the page incomplete.
+    STYLE: (e) => document.querySelectorAll("style").length === 2 &&
+      (e.parentNode === document.head || (e.id === "prosescope-end" && e.textContent === "#prosescope-cut{display:none}")),
     META: (e) => e.parentNode === document.head,
     TITLE: (e) => e.parentNode === document.head,
     LINK: (e) => e.parentNode === document.head && e.rel === "icon" && e.href.startsWith("data:"),

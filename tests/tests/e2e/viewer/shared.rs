@@ -285,3 +285,118 @@ fn a_page_that_cannot_start_still_says_what_happened() {
         true,
     );
 }
+
+/// A download that breaks, or a mail that is cut, leaves the beginning of a page. The line at its top says so, whether
+/// scripts run or not: the cuts before the last script leave no script that could run.
+#[test]
+fn a_page_that_was_cut_says_so_with_and_without_scripts() {
+    let dir = tempfile::tempdir().unwrap();
+    let Some(page) = share(dir.path(), "run.html", &[&example(FAILED)], &[]) else {
+        return;
+    };
+    let Some(chromium) = needs::chromium() else {
+        return;
+    };
+    let text = fs::read_to_string(&page).unwrap();
+    let opened = |name: &str, text: &str| {
+        let file = dir.path().join(name);
+        fs::write(&file, text).unwrap();
+        prosescope_tests::browser::Page::open_file(&chromium, &file)
+    };
+    let after = |mark: &str, more: usize| text.find(mark).unwrap() + more;
+    let cuts = [
+        ("summary", after("<div id=\"prosescope-summary\">", 60), ""),
+        (
+            "wasm",
+            after("id=\"prosescope-wasm\"", 10_000),
+            "Failed at line 38",
+        ),
+        (
+            "run",
+            after("id=\"prosescope-run\" data-bytes", 500),
+            "Failed at line 38",
+        ),
+        (
+            "glue",
+            after("id=\"prosescope-glue\"", 500),
+            "Failed at line 38",
+        ),
+        (
+            "boot",
+            after("// Starts the app of the one-file page", 500),
+            "Failed at line 38",
+        ),
+        (
+            "end",
+            after("<style id=\"prosescope-end\">", 0),
+            "Failed at line 38",
+        ),
+        (
+            "before",
+            text.find("\n<style id=\"prosescope-end\">").unwrap(),
+            "the end of this page is missing",
+        ),
+    ];
+    for (name, at, words) in cuts {
+        let cut = &text[..text.ceil_char_boundary(at)];
+        let mut page = opened(&format!("{name}.html"), cut);
+        page.wait_text("This page is incomplete");
+        page.wait_text(words);
+    }
+    // A complete page hides the line, also if no script runs.
+    let hash = text.find("script-src 'sha256-").unwrap() + "script-src 'sha256-".len();
+    let blocked = [&text[..hash], "x", &text[hash + 1..]]
+        .concat()
+        .replace("' 'wasm-unsafe-eval'", "x' 'wasm-unsafe-eval'");
+    for (name, text, words) in [
+        ("whole.html", &text, "As shared on"),
+        ("blocked.html", &blocked, "Failed at line 38"),
+    ] {
+        let mut page = opened(name, text);
+        page.wait_text(words);
+        std::thread::sleep(std::time::Duration::from_secs(4));
+        let line = "getComputedStyle(document.getElementById('prosescope-cut')).display";
+        assert_eq!(page.eval(line), json!("none"), "{name}");
+    }
+}
+
+/// The page's own opener refuses what the command line refuses (share/src/page.rs): a second element with the run's id.
+#[test]
+fn a_page_with_two_runs_does_not_open_either_of_them() {
+    let dir = tempfile::tempdir().unwrap();
+    let Some(page) = share(dir.path(), "run.html", &[&example(FAILED)], &[]) else {
+        return;
+    };
+    let Some(chromium) = needs::chromium() else {
+        return;
+    };
+    let text = fs::read_to_string(&page).unwrap();
+    let at = text
+        .find("<script type=\"text/plain\" id=\"prosescope-run\"")
+        .unwrap();
+    let end = at + text[at..].find("</script>").unwrap() + "</script>".len();
+    let run = &text[at..end];
+    for (name, other) in [
+        ("twice", run.to_owned()),
+        ("quoted", "<p id='prosescope-run'></p>".to_owned()),
+        ("comment", format!("<!--{}-->", &run[..90])),
+        ("template", format!("<template>{run}</template>")),
+    ] {
+        for (place, at) in [("before", at), ("after", text.rfind("</body>").unwrap())] {
+            let file = dir.path().join(format!("{name}-{place}.html"));
+            fs::write(&file, [&text[..at], &other, &text[at..]].concat()).unwrap();
+            let mut page = prosescope_tests::browser::Page::open_file(&chromium, &file);
+            page.wait_text("two elements of this page claim to be its run");
+            let out = Command::new(needs::prose().unwrap())
+                .arg("show")
+                .arg(&file)
+                .output();
+            let out = out.unwrap();
+            let said = String::from_utf8_lossy(&out.stderr);
+            assert!(
+                said.contains("two elements claim to be it"),
+                "{name}: {said}"
+            );
+        }
+    }
+}
