@@ -237,7 +237,9 @@ pub(crate) fn edited(events: &[AuditEvent]) -> Option<String> {
 
 /// Returns a row's link in the chain, with the row's hashed content. Returns `None` for a row without a link. The
 /// content is `None` if the row was not read completely.
-fn read_link(event: &AuditEvent) -> Result<Option<(Chain, Option<SealedContent>)>, Finding> {
+pub(super) fn read_link(
+    event: &AuditEvent,
+) -> Result<Option<(Chain, Option<SealedContent>)>, Finding> {
     let malformed = |message: String| {
         let message = format!("row {}: {message}", event.id);
         Finding::of_rule(Some(event.id), "audit-chain-malformed", message)

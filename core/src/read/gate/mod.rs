@@ -7,6 +7,7 @@
 //! | Which records contradict each other? | [`issues`] |
 //! | Was the audit log changed? | [`audit::verify`], [`chain`] |
 //! | Was the audit log deleted? | `lost` |
+//! | Are times or numbers of the log out of order? | `order` |
 //! | Do the gates agree with the log's sealed rows? | [`verify`] |
 //! | What did a person see of a gate before deciding it? | [`seen::SeenGate`] |
 //!
@@ -20,6 +21,7 @@ pub(crate) mod columns;
 mod issues;
 pub mod lifecycle;
 pub(crate) mod lost;
+mod order;
 mod report;
 #[cfg(test)]
 mod samples;
@@ -27,6 +29,7 @@ mod sealed;
 pub mod seen;
 
 pub use issues::issues;
+pub(crate) use order::out_of_order;
 pub(crate) use sealed::{contradictions, seals_creations, uncreated};
 
 use crate::model::shell;

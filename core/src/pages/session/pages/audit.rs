@@ -63,7 +63,12 @@ pub fn audit(opened: &Opened, expect_head: Option<(u64, &str)>) -> AuditView {
             run: opened.named(Some(&head.run)).into(),
             ..head.clone()
         }),
-        issues: [report.errors(), report.notes].concat(),
+        issues: [
+            report.errors(),
+            report.notes,
+            gate::out_of_order(&opened.run),
+        ]
+        .concat(),
     }
 }
 

@@ -203,6 +203,7 @@ pub(in crate::pages::session) fn issues(run: &Run) -> Vec<Issue> {
     issues.extend(errors.map(Finding::issue));
     issues
 }
+    issues.extend(crate::read::gate::out_of_order(run));
 
 /// Removes the quotes around a text. `throw "No."` only ends with a quote and stays unchanged.
 fn unquoted(text: &str) -> &str {
