@@ -37,6 +37,11 @@ impl Summary {
     }
 }
 
+/// Returns a text of the run with `> ` before each line, so that no line looks like one of the summary.
+fn quoted(text: &str) -> String {
+    text.lines().map(|line| format!("> {line}\n")).collect()
+}
+
 /// Returns the title and the text of a run.
 fn one(session: &Session) -> (String, String) {
     let view = pages::overview(session, None);
@@ -48,16 +53,11 @@ fn one(session: &Session) -> (String, String) {
     let _ = writeln!(out, "{}", view.story.join(" "));
     if let Some(failure) = &view.failure {
         let _ = writeln!(out, "\nFirst cause:\n  {}", failure.cause.text);
-        if let Some(error) = &failure.error {
-            let _ = writeln!(out, "  {error}");
-        }
+        out.push_str(&quoted(failure.error.as_deref().unwrap_or_default()));
     }
     for gate in &view.pending_gates {
-        let _ = writeln!(
-            out,
-            "\nWaits for a decision: {}\n  {}",
-            gate.id, gate.prompt
-        );
+        let _ = writeln!(out, "\nWaits for a decision: {}", gate.id);
+        out.push_str(&quoted(&gate.prompt));
     }
     let run = session.run();
     if !run.bindings.is_empty() {
@@ -65,7 +65,7 @@ fn one(session: &Session) -> (String, String) {
         let _ = writeln!(out, "\nValues: {}", names.join(", "));
     }
     if let Some(source) = &run.program.source {
-        let _ = writeln!(out, "\n{source}");
+        let _ = write!(out, "\n{}", quoted(source));
     }
     out.push('\n');
     (format!("{} · {}", view.run, view.headline), out)

@@ -21,7 +21,7 @@ pub(crate) fn gates(gates: &[GateView], questions: &[QuestionView], width: usize
             escape(&asked.run, false)
         );
         let question = asked.question.as_deref().unwrap_or("(no words)");
-        out.push_str(&wrap(question, width.min(88), "  "));
+        out.push_str(&wrap(question, width.min(88), "  > "));
     }
     if !gates.is_empty() && !questions.is_empty() {
         out.push('\n');
@@ -68,7 +68,7 @@ fn one(out: &mut String, gate: &GateView, width: usize) {
         escape(&gate.run, false)
     );
     for line in gate.prompt.lines() {
-        out.push_str(&wrap(line, width.min(88), "  "));
+        out.push_str(&wrap(line, width.min(88), "  > "));
     }
     let mut fact = |name: &str, value: &str| fact(out, name, value);
     fact("may decide", &gate.allow_words);

@@ -42,13 +42,10 @@ pub(crate) fn shown(view: &Overview, values: &BindingsPage) -> String {
         }
     }
     for gate in view.pending_gates.iter().take(LISTED) {
-        let prompt = gate.prompt.as_str();
-        let _ = writeln!(
-            out,
-            "\n**Waits for a decision:** {} {}",
-            code(&gate.id),
-            inline(prompt)
-        );
+        let _ = writeln!(out, "\n**Waits for a decision:** {}\n", code(&gate.id));
+        // Each line is a paragraph of the quote, so that none looks like a line of this program.
+        let lines = gate.prompt.lines().map(inline).collect::<Vec<_>>();
+        let _ = writeln!(out, "> {}", lines.join("\n>\n> "));
     }
     if values.total > 0 {
         let many = counted(values.total.into(), "value", "values");

@@ -116,10 +116,12 @@ fn section(out: &mut String, of: &Section, width: usize) {
         let text = wrap(&item.text, width, "     ");
         let _ = writeln!(out, "  {tone}{mark}{RESET} {}", text.trim());
         if let Some(error) = &item.error {
-            let _ = write!(out, "{BAD}{}{RESET}", wrap(error, width, "     "));
+            let _ = write!(out, "{BAD}{}{RESET}", wrap(error, width, "     > "));
         }
         for line in &item.below {
-            let _ = write!(out, "{FAINT}{}{RESET}", wrap(line, width, "     "));
+            let quoted = line.strip_prefix("> ").map(|said| ("     > ", said));
+            let (indent, line) = quoted.unwrap_or(("     ", line));
+            let _ = write!(out, "{FAINT}{}{RESET}", wrap(line, width, indent));
         }
         for command in &item.commands {
             let _ = writeln!(out, "     {FAINT}${RESET} {}", escape(command, false));
@@ -135,14 +137,16 @@ fn more(out: &mut String, all: u32, shown: usize) {
     }
 }
 
-/// Wraps a text to lines of at most `width` columns, each beginning with `indent`, which consists of spaces.
+/// Wraps a text to lines of at most `width` columns, each beginning with `indent`. Lines of a run's text begin with `> `
+/// after the spaces, so that they cannot look like lines of this program, such as `decided by …`.
 fn wrap(text: &str, width: usize, indent: &str) -> String {
     let text = escape(text, false);
     if text.trim().is_empty() {
-        String::new()
-    } else {
-        fill(indent, &text, width, indent.len()) + "\n"
+        return String::new();
     }
+    let lines = fill("", &text, width.saturating_sub(indent.len()), 0);
+    let lines = lines.lines().map(|line| format!("{indent}{line}\n"));
+    lines.collect()
 }
 
 #[cfg(test)]
@@ -165,5 +169,7 @@ mod tests {
     #[test]
     fn wraps_at_words() {
         assert_eq!(wrap("one two three", 9, "  "), "  one two\n  three\n");
+        let quoted = "  > one two\n  > three\n";
+        assert_eq!(wrap("one two three", 11, "  > "), quoted);
     }
 }

@@ -76,14 +76,14 @@ impl From<&NodeRef> for Item {
     }
 }
 
-/// Builds a line with the names that may decide the gate, its deadline, and its question.
+/// Builds a line with the names that may decide the gate, its deadline, and its question, which is quoted (`> `).
 impl From<&GateView> for Item {
     fn from(gate: &GateView) -> Item {
         let left = gate.remaining.as_deref().unwrap_or("no deadline");
         let (id, standing, allow) = (&gate.id, &gate.standing, &gate.allow_words);
         let prompt = Some(short(&gate.prompt, 400)).filter(|prompt| !prompt.is_empty());
         Item {
-            below: prompt.into_iter().collect(),
+            below: prompt.iter().map(|prompt| format!("> {prompt}")).collect(),
             ..Item::new(
                 "◷",
                 Tone::Wait,
