@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use prosescope_redact::{Exact, RejectedPattern, RuleKind, Rules, Variable, variables};
+use prosescope_redact::{Exact, RuleKind, Rules, SecretNames, Variable, variables};
 use serde::{Deserialize, Serialize};
 
 use crate::copy::Redactor;
@@ -44,6 +44,9 @@ pub struct LocalSecret {
     pub kind: RuleKind,
 }
 
+/// The names of files and folders by which a run is recognised. A copy without one of them is not read as the same run.
+const FILES: &str = "agents.db agents/memory.md attachments bindings gates/audit.jsonl imports program.prose receipts.jsonl run.json state.db state.md workflows.db x_checkpoint.jsonl x_events.jsonl";
+
 /// The longest `.env` file that is read, in bytes.
 pub const LONGEST: u64 = 1 << 20;
 
@@ -62,12 +65,12 @@ impl Wishes {
     /// Creates a redactor that applies these rules and follows these choices.
     ///
     /// # Errors
-    /// A text of [`Wishes::redact`] that is not a valid pattern, and the reason.
+    /// A text of [`Wishes::redact`] that cannot be replaced, and the reason.
     pub fn redactor(
         &self,
         rules: Rules,
         known: impl IntoIterator<Item = LocalSecret>,
-    ) -> Result<Redactor, (String, RejectedPattern)> {
+    ) -> Result<Redactor, (String, String)> {
         let mut table = if self.personal {
             rules.without(RuleKind::Personal)
         } else {
@@ -89,9 +92,15 @@ impl Wishes {
             let _ = table.exact(exact);
         }
         for text in &self.redact {
-            table
-                .asked(text)
-                .map_err(|refused| (text.clone(), refused))?;
+            let mut alone = Rules::new();
+            let asked = alone.asked(text).and_then(|()| table.asked(text));
+            asked.map_err(|refused| (text.clone(), refused.to_string()))?;
+            let mut names = SecretNames::new();
+            let is_part = |name: &&str| !alone.scan(name, &mut names).is_empty();
+            if let Some(name) = FILES.split(' ').find(is_part) {
+                let why = format!("runs have a file {name}. Next: name a longer text");
+                return Err((text.clone(), why));
+            }
         }
         if self.raw {
             return Ok(Redactor::raw(table));
