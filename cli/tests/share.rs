@@ -76,7 +76,7 @@ impl Project {
         let secrets = secrets();
         let project = Project::new(&format!(
             "agent writer:\n  persist: true\n\nlet draft = session: writer\n  prompt: \"use {}\"\n\n\
-             approve publish:\n  prompt: \"With {}?\"\n  allow: [\"raymond-editor\", \"user\"]\n\noutput report = session \"Report\"\n",
+             approve publish:\n  prompt: \"With {}?\"\n  allow: [\"review-team\", \"user\"]\n\noutput report = session \"Report\"\n",
             secrets[0], secrets[0]
         ));
         project.done(&format!("init p.prose --id r --state {form}"));
@@ -213,6 +213,7 @@ fn what_only_the_project_knows_is_replaced_and_a_copy_records_nothing() {
             }
         }
         assert!(project.done("audit r.zip").contains("[person #1]"));
+        assert!(said.contains("needs them: review-team"), "{said}");
         // The log of the copy was sealed again. The output contains the head that the log has in the run.
         let head = project.done("audit verify r");
         let head = head

@@ -38,9 +38,9 @@ impl<'a> Sharing<'a> {
     ) -> Result<Sharing<'a>, ShareError> {
         let (runs, databases): (Vec<SharedRun<'_>>, Vec<_>) = runs.into_iter().unzip();
         no_two_alike(&runs)?;
-        for session in runs.iter().filter_map(|run| run.session) {
-            redactor.meet(session);
-        }
+        let sessions = || runs.iter().filter_map(|run| run.session);
+        sessions().for_each(|session| redactor.admit(session));
+        sessions().for_each(|session| redactor.meet(session));
         Ok(Sharing {
             runs,
             databases,
@@ -246,6 +246,7 @@ impl<'a> Sharing<'a> {
             parts: largest_first(parts),
             sealed_anew: self.redactor.sealed_anew(),
             unsearched: self.redactor.names().unsearched() as u64,
+            staying: self.redactor.staying(),
             ..RunShared::default()
         }
     }

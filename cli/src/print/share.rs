@@ -103,6 +103,12 @@ pub(crate) fn shared(view: &RunShared, width: usize) -> String {
             count(left.count)
         );
     }
+    if !view.staying.is_empty() {
+        let names = view.staying.join(", ");
+        let text =
+            format!("These names stay, because the program or a waiting gate needs them: {names}");
+        out.push_str(&super::wrap(&text, width, ""));
+    }
     for log in &view.sealed_anew {
         let _ = writeln!(
             out,

@@ -14,6 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use prosescope_core::model::GateStatus;
 use prosescope_core::pages::session::Session;
 use prosescope_core::pages::view::{LeftOutOfShare, LogSealedAnew, SecretFound, SecretsReplaced};
+use prosescope_core::program::StatementKind;
 use prosescope_core::read::gate::audit::verify;
 use prosescope_redact::{Exact, Hit, RuleKind, Rules, SecretNames, is_mark, replace, surroundings};
 
@@ -46,8 +47,10 @@ pub struct Redactor {
     what: ShareWhat,
     /// Whether the redactor replaces nothing and only reports.
     raw: bool,
-    /// The names of people that the redactor keeps everywhere.
+    /// The names of teams, agents and people that are not replaced as names of people.
     stay: BTreeSet<String>,
+    /// Those of these names that gates or their log contain.
+    stayed: BTreeSet<String>,
     found: Vec<SecretFound>,
     replaced: BTreeMap<(String, &'static str, String), u64>,
     left: BTreeMap<String, (u64, u64)>,
@@ -69,6 +72,12 @@ const STEP: u64 = 256 << 10;
 /// Words that a gate can record instead of a person's name. They are not redacted as names.
 const NOBODY: [&str; 6] = ["user", "any", "anyone", "system", "cli", "owner"];
 
+/// Returns the names in a list of those who may decide; none if the list is not JSON.
+fn names(allow: Option<&str>) -> Vec<String> {
+    let names = allow.and_then(|allow| serde_json::from_str(allow).ok());
+    names.unwrap_or_default()
+}
+
 impl Redactor {
     /// Creates a redactor with these rules.
     pub fn new(rules: Rules, what: ShareWhat) -> Redactor {
@@ -78,6 +87,7 @@ impl Redactor {
             what,
             raw: false,
             stay: BTreeSet::new(),
+            stayed: BTreeSet::new(),
             found: Vec::new(),
             replaced: BTreeMap::new(),
             left: BTreeMap::new(),
@@ -116,17 +126,29 @@ impl Redactor {
         }
     }
 
-    /// Collects the names of people in a run's gates and audit log, to replace them. The names of those who may decide
-    /// a waiting gate are kept, so that a reader sees who can decide.
+    /// Collects the names that stay: those who may decide a waiting gate, so that a reader sees who can decide, and the
+    /// names in the program, which are those of teams and agents. Call this function for all runs before
+    /// [`Redactor::meet`].
+    pub fn admit(&mut self, session: &Session) {
+        let gates = session.run().gates.iter();
+        let waiting = gates.filter(|gate| gate.status == GateStatus::Pending);
+        for name in waiting.flat_map(|gate| names(gate.allow.as_deref())) {
+            self.rules.keep_secret(&name);
+            self.stay.insert(name);
+        }
+        let program = session.listing().into_iter();
+        for statement in program.flat_map(|program| &program.statements) {
+            self.stay.extend(names(statement.property("allow")));
+            let agent = (statement.kind == StatementKind::Agent).then(|| statement.name.clone());
+            self.stay.extend(agent.flatten());
+        }
+    }
+
+    /// Collects the names of people in a run's gates and audit log, to replace them.
     pub fn meet(&mut self, session: &Session) {
         let run = session.run();
         for gate in &run.gates {
-            let entries = gate.allow.as_deref().map(serde_json::from_str);
-            let entries: Vec<String> = entries.and_then(Result::ok).unwrap_or_default();
-            match gate.status {
-                GateStatus::Pending => self.keep_names(entries),
-                _ => self.add_names(entries),
-            }
+            self.add_names(names(gate.allow.as_deref()));
             self.add_names(gate.resolved_by.iter().map(|by| by.to_string()));
         }
         let report = verify(&run.audit, None);
@@ -144,19 +166,18 @@ impl Redactor {
 
     /// Adds names of people. Each name that is long enough is replaced in every text.
     fn add_names(&mut self, names: impl IntoIterator<Item = String>) {
-        for name in names {
-            if !self.what.people && !self.is_nobody(&name) {
+        for name in names.into_iter().filter(|_| !self.what.people) {
+            if self.stay.contains(&name) && !NOBODY.contains(&&*name) {
+                self.stayed.insert(name);
+            } else if !self.is_nobody(&name) {
                 let _ = self.rules.exact(Exact::personal("person", &name));
             }
         }
     }
 
-    /// Adds names of people that are kept in every text.
-    fn keep_names(&mut self, names: Vec<String>) {
-        for name in names {
-            self.rules.keep_secret(&name);
-            self.stay.insert(name);
-        }
+    /// Returns the names in gates and their log that stay in the copy ([`Redactor::admit`]).
+    pub fn staying(&self) -> Vec<String> {
+        self.stayed.iter().cloned().collect()
     }
 
     /// Starts a new pass over the runs, in which each known secret is also found in its other forms, such as base64.

@@ -36,6 +36,10 @@ pub struct RunShared {
     /// file, because all together have more than 4 MB. The runs are shared only with `--anyway`.
     #[serde(default)]
     pub unsearched: u64,
+    /// The names in gates and their log that stay: those who may decide a waiting gate, and the teams, people and agents
+    /// that the program names.
+    #[serde(default)]
+    pub staying: Vec<String>,
 }
 
 /// A place at which a secret is replaced. No field contains any part of the secret.

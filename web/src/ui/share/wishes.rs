@@ -130,10 +130,14 @@ fn left_out(sheet: Sheet) -> AnyView {
             view! { <li>{words::count(of.count)}" "{of.what}" left out"<small>" "{size}</small></li> }
         });
         let left = left.collect_view();
+        let names = looked.report.staying.join(", ");
+        let staying = (!names.is_empty()).then(|| {
+            view! { <li>"These names stay, because the program or a waiting gate needs them: "{names}</li> }
+        });
         let sealed = looked.report.sealed_anew.into_iter().map(|log| {
             view! { <li>"The audit log of "{log.run}" is sealed again, because a text in the log is replaced"</li> }
         });
-        Some(view! { <ul class="share-left">{left}{sealed.collect_view()}</ul> })
+        Some(view! { <ul class="share-left">{left}{staying}{sealed.collect_view()}</ul> })
     })
 }
 
