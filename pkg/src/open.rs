@@ -135,7 +135,7 @@ fn source(given: &Given) -> Result<Rc<JsSource>, Problem> {
     if let [(file, bytes)] = pairs.as_slice()
         && let Some(UnpackedShare { files, issue }) = unpacked(&file.path, file.len, bytes)?
     {
-        return Ok(Rc::new(JsSource::new(label, files, issue)));
+        return Ok(Rc::new(JsSource::new(label, files, Some(issue))));
     }
     let issue = left_out(&given.left_out().unwrap_or_default());
     Ok(Rc::new(JsSource::new(label, pairs, issue)))

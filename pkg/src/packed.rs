@@ -16,10 +16,11 @@ use crate::source::HeldBytes;
 /// Maximum unpacked size of a shared file in bytes.
 const MOST: u64 = 1 << 30;
 
-/// The contents of a shared file, and an issue: a note that this is a shared copy, or an error if the copy was changed.
+/// The contents of a shared file, and an issue: a note that this is a shared copy, an error if the copy was changed, or a
+/// warning if that cannot be checked.
 pub(crate) struct UnpackedShare {
     pub(crate) files: Vec<(FileEntry, HeldBytes)>,
-    pub(crate) issue: Option<Issue>,
+    pub(crate) issue: Issue,
 }
 
 /// Recognises a shared file by its content and unpacks it; returns `None` for any other file.
@@ -115,10 +116,6 @@ impl Sink for UnpackedFiles {
             array.subarray(self.1, end).copy_from(bytes);
         }
         self.1 = end;
-        Ok(())
-    }
-
-    fn end(&mut self) -> io::Result<()> {
         Ok(())
     }
 }

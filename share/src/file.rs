@@ -77,6 +77,7 @@ pub fn file(
     made: &Made,
     viewer: Option<&str>,
 ) -> Result<(RunShared, Vec<u8>), ShareError> {
+    require_unchanged(source)?;
     let CheckedCopy {
         mut report,
         zip,
@@ -97,6 +98,16 @@ pub fn file(
     report.bytes = bytes.len() as u64;
     form.word().clone_into(&mut report.format);
     Ok((report, bytes))
+}
+
+/// Checks that a source is not a shared file that was changed: a new copy of such a file would count as unchanged.
+///
+/// # Errors
+/// [`ShareError::Changed`] if the source was changed, or if that cannot be checked.
+pub fn require_unchanged<S: Source + ?Sized>(source: &S) -> Result<(), ShareError> {
+    let mut listed = source.listed().into_iter();
+    let doubt = listed.find(|of| matches!(&*of.rule, "share-changed" | "share-unchecked"));
+    doubt.map_or(Ok(()), |doubt| Err(ShareError::Changed(doubt.message)))
 }
 
 /// A copy that was packed and checked.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 use prosescope_core::model::issue::Issue;
-use prosescope_core::model::text::{counted, hex};
+use prosescope_core::model::text::{counted, hex, short};
 use prosescope_core::model::time::Stamp;
 use prosescope_core::pages::view::{LeftOutOfShare, LogSealedAnew, SecretsReplaced};
 use serde::{Deserialize, Serialize};
@@ -23,6 +23,8 @@ pub const FORMAT: &str = "prosescope-share-1";
 pub(crate) const LONGEST: u64 = 64 << 20;
 /// The most differences that are listed.
 const SAID: usize = 20;
+/// The number of characters of a path that are shown.
+const SHOWN: usize = 200;
 
 /// The contents of a shared copy, its replacements and its omissions. Contains neither a secret nor a secret's hash,
 /// because a short secret could be guessed from the hash.
@@ -77,39 +79,53 @@ pub enum ManifestCheck {
     Unchanged(Box<Manifest>),
     /// Some parts differ from the manifest; one sentence for each.
     Changed(Vec<String>),
+    /// The manifest has a format that this version does not know: the format's name.
+    Unknown(String),
+}
+
+/// The part of a manifest that every format has.
+#[derive(Deserialize)]
+struct ManifestFormat {
+    format: String,
 }
 
 impl Manifest {
     /// Reads the manifest of a zip; `None` if it has none.
     ///
     /// # Errors
-    /// The reason why the manifest cannot be read.
-    pub fn of<R: ReaderAt>(archive: &Archive<R>) -> Option<Result<Manifest, String>> {
+    /// The result of the comparison, if the manifest cannot be read or has an unknown format.
+    pub fn of<R: ReaderAt>(archive: &Archive<R>) -> Option<Result<Manifest, ManifestCheck>> {
         let entry = archive.entry(MANIFEST)?;
+        let wrong = |why: String| Some(Err(ManifestCheck::Changed(vec![why])));
         if entry.len > LONGEST {
-            return Some(Err(format!(
-                "{MANIFEST} has {} bytes: longer than any manifest",
-                entry.len
-            )));
+            return wrong(format!("{MANIFEST} is longer than any manifest"));
         }
         let bytes = match archive.whole(MANIFEST) {
             Ok(bytes) => bytes.unwrap_or_default(),
-            Err(error) => return Some(Err(error.to_string())),
+            Err(error) => return wrong(error.to_string()),
         };
-        let read = serde_json::from_slice(&bytes);
-        Some(read.map_err(|error| format!("{MANIFEST} cannot be read: {error}")))
+        // Another format may have other fields, so its name is read first.
+        let format = serde_json::from_slice(&bytes).map(|ManifestFormat { format }| format);
+        if let Some(other) = format.ok().filter(|format| format != FORMAT) {
+            return Some(Err(ManifestCheck::Unknown(short(&other, 40))));
+        }
+        match serde_json::from_slice(&bytes) {
+            Ok(manifest) => Some(Ok(manifest)),
+            Err(error) => wrong(format!("{MANIFEST} cannot be read: {error}")),
+        }
     }
 
     fn compared(self, mut sums: BTreeMap<&str, String>) -> ManifestCheck {
         let mut wrong = Vec::new();
         for part in &self.parts {
+            let path = short(&part.path, SHOWN);
             match sums.remove(part.path.as_str()) {
-                None => wrong.push(format!("{} is missing", part.path)),
+                None => wrong.push(format!("{path} is missing")),
                 Some(sum) if sum == part.sha256 => {}
-                Some(_) => wrong.push(format!("{} was changed", part.path)),
+                Some(_) => wrong.push(format!("{path} was changed")),
             }
         }
-        let added = sums.keys().map(|path| format!("{path} was added"));
+        let added = sums.keys().map(|path| short(path, SHOWN) + " was added");
         wrong.extend(added);
         let more = wrong.len().saturating_sub(SAID);
         wrong.truncate(SAID);
@@ -125,10 +141,15 @@ impl Manifest {
 }
 
 impl ManifestCheck {
-    /// Returns a sentence with the time of sharing, and whether the copy is unchanged; empty without a manifest.
+    /// Returns a sentence with the time of sharing, and whether the copy is unchanged.
     pub fn words(&self) -> String {
         match self {
-            ManifestCheck::NoManifest => String::new(),
+            ManifestCheck::NoManifest => {
+                "This file has no manifest: whether it was changed cannot be checked.".to_owned()
+            }
+            ManifestCheck::Unknown(format) => format!(
+                "The manifest's format “{format}” is not known to this version: whether this copy was changed cannot be checked."
+            ),
             ManifestCheck::Unchanged(manifest) => {
                 let counts = manifest.redactions.iter().map(|one| one.count);
                 let replaced = match counts.fold(0, u64::saturating_add) {
@@ -147,34 +168,31 @@ impl ManifestCheck {
         }
     }
 
-    /// Returns the differences from the manifest, one sentence each; empty without a manifest.
-    pub fn changed(&self) -> &[String] {
-        match self {
-            ManifestCheck::Changed(what) => what,
-            ManifestCheck::NoManifest | ManifestCheck::Unchanged(_) => &[],
-        }
+    /// Returns whether the copy was changed, or may have been changed unnoticed, although it has a manifest.
+    pub fn is_doubtful(&self) -> bool {
+        matches!(self, ManifestCheck::Changed(_) | ManifestCheck::Unknown(_))
     }
 
     /// Returns the row to show first; `None` unless the manifest matches.
     pub fn opens(&self) -> Option<&str> {
-        match self {
-            ManifestCheck::Unchanged(manifest) => {
-                manifest.opens.as_deref().filter(|row| is_row(row))
-            }
-            ManifestCheck::NoManifest | ManifestCheck::Changed(_) => None,
-        }
+        let ManifestCheck::Unchanged(manifest) = self else {
+            return None;
+        };
+        manifest.opens.as_deref().filter(|row| is_row(row))
     }
 
     /// Returns the finding that `check` reports for a run in this state.
-    pub fn issue(&self) -> Option<Issue> {
-        let issue = match self {
-            ManifestCheck::NoManifest => return None,
+    pub fn issue(&self) -> Issue {
+        match self {
+            ManifestCheck::NoManifest => Issue::noted("share-without-manifest", self.words())
+                .hint("A copy that `prosescope share` wrote has a manifest: if this is one, ask the sender for the file again."),
+            ManifestCheck::Unknown(_) => Issue::warning("share-unchecked", self.words())
+                .hint("Open the file with the version of Prosescope that wrote it."),
             ManifestCheck::Unchanged(_) => Issue::noted("shared-copy", self.words())
                 .hint("Replacements are in brackets, and a note marks each omission."),
             ManifestCheck::Changed(_) => Issue::error("share-changed", self.words())
                 .hint("Do not rely on this copy: ask the sender for the file again."),
-        };
-        Some(issue)
+        }
     }
 }
 
@@ -196,7 +214,9 @@ pub trait Sink {
     ///
     /// # Errors
     /// As for [`Sink::begin`].
-    fn end(&mut self) -> io::Result<()>;
+    fn end(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Collects unpacked files in memory, by path.
@@ -213,10 +233,6 @@ impl Sink for InMemory {
         if let Some((_, file)) = self.0.last_mut() {
             file.extend_from_slice(bytes);
         }
-        Ok(())
-    }
-
-    fn end(&mut self) -> io::Result<()> {
         Ok(())
     }
 }
@@ -251,7 +267,7 @@ pub fn unpack<R: ReaderAt>(
     }
     Ok(match manifest {
         None => ManifestCheck::NoManifest,
-        Some(Err(why)) => ManifestCheck::Changed(vec![why]),
+        Some(Err(check)) => check,
         Some(Ok(manifest)) => manifest.compared(sums),
     })
 }

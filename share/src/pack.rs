@@ -48,6 +48,9 @@ pub enum ShareError {
     /// The written file cannot be read back.
     #[error("the written file cannot be read back: {0}")]
     Written(#[from] ArchiveError),
+    /// The run is in a shared file that was changed, or of which that cannot be checked.
+    #[error("nothing was written: {0}")]
+    Changed(String),
     /// The runs are too large for a page.
     #[error("{}", too_large(.0))]
     TooLarge(Box<RunShared>),
@@ -116,6 +119,9 @@ impl ShareError {
             }
             ShareError::TooLarge(_) => {
                 "share a zip instead of a page, or leave out what is long: attachments, long values"
+            }
+            ShareError::Changed(_) => {
+                "ask the sender for the file again; with --anyway, `convert` and `share` write from it as it is"
             }
             ShareError::NotOneDatabase => "share a zip instead",
             ShareError::TooManySecrets(_) => {

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::io;
 
 use prosescope_share::archive::{Archive, ArchiveError};
-use prosescope_share::manifest::{self, MANIFEST, Manifest, ManifestCheck, PackedFile, Sink};
+use prosescope_share::manifest::{
+    self, FORMAT, MANIFEST, Manifest, ManifestCheck, PackedFile, Sink,
+};
 use prosescope_test_support::zip::{Entry, crc, zip, zip_listing, zip_of_a_million};
 use sha2::{Digest, Sha256};
 
@@ -76,7 +78,7 @@ fn a_sound_zip_is_unpacked() {
     assert_eq!(paths, ["empty", "runs/a/state.md", "runs/b/state.md"]);
     assert_eq!(files.0["runs/b/state.md"], b"two");
     assert_eq!(verified, ManifestCheck::NoManifest);
-    assert_eq!(verified.issue(), None);
+    assert_eq!(verified.issue().rule, "share-without-manifest");
 }
 
 #[test]
@@ -210,6 +212,7 @@ fn shared() -> (Vec<u8>, Manifest) {
             .collect(),
     };
     let manifest = Manifest {
+        format: FORMAT.to_owned(),
         made_at: "2026-01-25T16:00:00Z".to_owned(),
         parts: parts.iter().map(part).collect(),
         ..Manifest::default()
@@ -229,7 +232,7 @@ fn what_was_shared_is_told_from_what_was_changed() {
         verified.words(),
         "As shared on 2026-01-25 16:00 UTC, unchanged; nothing in it was replaced."
     );
-    assert_eq!(verified.issue().unwrap().rule, "shared-copy");
+    assert_eq!(verified.issue().rule, "shared-copy");
     let text = serde_json::to_vec(&manifest).unwrap();
     let changed = zip(&[
         Entry::stored("state.db", b"some bytes of a run!"),
@@ -238,18 +241,59 @@ fn what_was_shared_is_told_from_what_was_changed() {
     ]);
     let (_, verified) = unpacked(&changed, MOST).unwrap();
     let what = ["state.db was changed", "x/y is missing", "more was added"];
-    assert_eq!(verified.changed(), what);
-    assert_eq!(verified.issue().unwrap().rule, "share-changed");
+    assert_eq!(differences(&verified), what);
+    assert_eq!(verified.issue().rule, "share-changed");
     let unread = zip(&[Entry::stored(MANIFEST, b"{}")]);
     let (_, verified) = unpacked(&unread, MOST).unwrap();
-    assert_eq!(verified.changed().len(), 1, "{verified:?}");
+    assert_eq!(differences(&verified).len(), 1, "{verified:?}");
     // With many differences, the last sentence counts the rest.
     let many: Vec<Entry> = (0..1000)
         .map(|n| Entry::stored(&n.to_string(), b""))
         .collect();
     let many = [many, vec![Entry::stored(MANIFEST, &text)]].concat();
     let (_, verified) = unpacked(&zip(&many), MOST).unwrap();
-    assert_eq!(verified.changed().len(), 21);
+    assert_eq!(differences(&verified).len(), 21);
+}
+
+fn differences(verified: &ManifestCheck) -> &[String] {
+    match verified {
+        ManifestCheck::Changed(what) => what,
+        _ => &[],
+    }
+}
+
+/// A manifest of another format is neither "unchanged" nor "changed", even if its fields are those of this format. A
+/// name in it cannot add a line to a message.
+#[test]
+fn an_unknown_format_cannot_be_checked() {
+    let (_, manifest) = shared();
+    let manifest = serde_json::to_value(&manifest).unwrap();
+    for (format, shown) in [
+        ("prosescope-share-9", "prosescope-share-9"),
+        ("", ""),
+        ("x\nnote: unchanged", "x note: unchanged"),
+    ] {
+        let mut other = manifest.clone();
+        other["format"] = format.into();
+        let alone = serde_json::json!({ "format": format, "files": 1 });
+        for manifest in [other, alone] {
+            let text = serde_json::to_vec(&manifest).unwrap();
+            let zip = zip(&[
+                Entry::stored("state.db", b"some bytes of a run"),
+                Entry::stored("x/y", b"z"),
+                Entry::stored(MANIFEST, &text),
+            ]);
+            let (_, verified) = unpacked(&zip, MOST).unwrap();
+            assert!(verified.is_doubtful());
+            assert_eq!(verified.issue().rule, "share-unchecked");
+            assert_eq!(
+                verified.words(),
+                format!(
+                    "The manifest's format “{shown}” is not known to this version: whether this copy was changed cannot be checked."
+                )
+            );
+        }
+    }
 }
 
 #[test]
@@ -285,6 +329,7 @@ fn an_altered_byte_is_said_and_a_cut_is_refused() {
             match unpacked(&altered, MOST) {
                 Ok((read, ManifestCheck::Unchanged(_))) => assert_eq!(read, files, "byte {at}"),
                 Ok((_, ManifestCheck::Changed(what))) => assert!(!what.is_empty()),
+                Ok((_, ManifestCheck::Unknown(format))) => assert_ne!(format, FORMAT),
                 // The alteration hit the manifest's name in both places, so the zip no longer has a manifest.
                 Ok((_, ManifestCheck::NoManifest)) => panic!("byte {at} took the manifest away"),
                 Err(error) => assert!(!error.to_string().is_empty()),

@@ -111,7 +111,7 @@ impl Disk {
         if let Some(packed) = packed::unpacked(path)? {
             let dir = open(packed.folder.path()).map_err(wrong)?;
             let mut disk = Disk::folder(path, dir, &wanted);
-            disk.issues.extend(packed.verified.issue());
+            disk.issues.push(packed.verified.issue());
             disk.verified = Some(packed.verified);
             disk.aside.get_mut().push(packed.folder);
             return Ok(disk);

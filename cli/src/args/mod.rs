@@ -454,6 +454,9 @@ pub(crate) struct CheckArgs {
     /// The copy's folder, which must not exist yet [default: RUN-fixed, beside the run]
     #[arg(long, value_name = "PATH", requires = "fix")]
     pub(crate) out: Option<std::path::PathBuf>,
+    /// Also repair a shared file that was changed after it was shared
+    #[arg(long, requires = "fix")]
+    pub(crate) anyway: bool,
     /// Explain a rule with an example and what to do; without RULE, list all rules
     #[arg(long, value_name = "RULE", num_args = 0..=1, conflicts_with_all = ["runs", "named", "all", "rules", "sarif"])]
     pub(crate) explain: Option<Option<String>>,

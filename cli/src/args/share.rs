@@ -50,6 +50,9 @@ pub(crate) struct ShareArgs {
     /// Replace an existing file
     #[arg(long)]
     pub(crate) overwrite: bool,
+    /// Also share a shared file again that was changed; the new file does not record that change
+    #[arg(long)]
+    pub(crate) anyway: bool,
 }
 
 /// The options that choose the contents of a shared run, or of a text for a model.

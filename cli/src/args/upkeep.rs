@@ -24,6 +24,9 @@ pub(crate) struct ConvertArgs {
     /// RUN-filesystem, beside the run; for a run in PostgreSQL, ID in .prose/runs]
     #[arg(long, value_name = "PATH")]
     pub(crate) out: Option<std::path::PathBuf>,
+    /// Also convert a shared file that was changed after it was shared
+    #[arg(long)]
+    pub(crate) anyway: bool,
 }
 
 /// The arguments of `clean`.

@@ -9,7 +9,7 @@ use prosescope_core::pages::view::RunRepaired;
 use prosescope_core::record::{Style, at_text};
 use prosescope_store::{DamagedRun, write_repaired};
 
-use super::unread;
+use super::{share, unread};
 use crate::args::CheckArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -25,6 +25,7 @@ pub(super) fn run(args: &CheckArgs, out: &Out) -> Result<Exit, CliError> {
     };
     let now = locate::recorded_now()?;
     let opened = locate::open_on_disk(run)?;
+    share::require_unchanged(&opened.disk, args.anyway)?;
     unread::require_no_io_error(&opened.session)?;
     let before = pages::check_page(&opened.session, Some(now), "");
     let form = &opened.session.run().form;

@@ -8,7 +8,7 @@ use prosescope_core::pages::view::RunConverted;
 use prosescope_store::{Conversion, OriginalRun, convert, unpack};
 use tempfile::TempDir;
 
-use super::{existing_copy, server_copy, unread};
+use super::{existing_copy, server_copy, share, unread};
 use crate::args::record::StateMode;
 use crate::args::upkeep::ConvertArgs;
 use crate::error::CliError;
@@ -26,7 +26,7 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
                 "a run in PostgreSQL has no folder: leave out --out",
             ));
         }
-        let converted = server_copy::pushed(&run, out)?;
+        let converted = server_copy::pushed(&run, args.anyway, out)?;
         return out.show(&converted, || print::converted(&converted, out.width));
     }
     if let Some(found) = OnServer::named(&run)? {
@@ -41,6 +41,7 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
     }
     // The run is opened without agents of the project and the user, because those agents do not belong to the run.
     let opened = locate::open_alone(&run)?;
+    share::require_unchanged(&opened.disk, args.anyway)?;
     unread::require_no_io_error(&opened.session)?;
     let session = &opened.session;
     let (to_folder, state) = form_of(args.to);
@@ -57,7 +58,6 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
     convertible(&opened, (of_files, of_rows), same && !packed, to_folder)?;
     let to = target(args, &opened, state)?;
     let with_files = !opened.alone;
-    if same {
     let mut converted = RunConverted {
         run: session.run().id.to_string(),
         folder: String::new(),
@@ -65,6 +65,7 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
         left: Vec::new(),
         already: false,
     };
+    if same {
         let late_fault = unpack(&opened.disk, &session.run().root, &to)?;
         record::print_late_fault(late_fault);
         converted.folder = record::from_here(&to);

@@ -34,7 +34,7 @@ pub(super) fn run(args: &ShowArgs, out: &Out) -> Result<Exit, CliError> {
         text.set_raw();
         return told(&session, &text, out);
     }
-    let opened = RunsToShare::open(&[name], false, out)?;
+    let opened = RunsToShare::open(&[name], (false, true), out)?;
     let (session, disk) = opened.run("--for-model")?;
     let node = node(session, args)?;
     let redactor = share::redactor(&args.wishes, &opened)?;

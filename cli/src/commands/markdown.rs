@@ -18,7 +18,7 @@ use crate::{locate, print};
 const VALUES: u32 = 50;
 
 pub(super) fn shown(args: &ShowArgs, out: &Out) -> Result<Exit, CliError> {
-    let opened = RunsToShare::open(&[args.run.name()?], false, out)?;
+    let opened = RunsToShare::open(&[args.run.name()?], (false, true), out)?;
     let (session, _) = opened.run("--markdown")?;
     let overview = pages::overview(session, Some(locate::now()));
     let values = pages::bindings_page(session, 0, VALUES);
@@ -32,7 +32,7 @@ pub(super) fn compared(
     options: CompareOptions,
     out: &Out,
 ) -> Result<Exit, CliError> {
-    let open = |name: &String| RunsToShare::open(std::slice::from_ref(name), false, out);
+    let open = |name| RunsToShare::open(std::slice::from_ref(name), (false, true), out);
     let (first, second) = (open(&args.a)?, open(&args.b)?);
     let ((a, _), (b, _)) = (first.run("--markdown")?, second.run("--markdown")?);
     let view = pages::compare(a, b, Some(locate::now()), options).map_err(diff::refused)?;

@@ -12,7 +12,7 @@ use prosescope_core::record::WriteError;
 use prosescope_store::{Conversion, OriginalRun, convert};
 use tempfile::TempDir;
 
-use super::{existing_copy, unread};
+use super::{existing_copy, share, unread};
 use crate::error::CliError;
 use crate::locate::OnServer;
 use crate::out::{self, Out};
@@ -20,7 +20,7 @@ use crate::progress::Progress;
 use crate::{locate, record};
 
 /// Copies a run into the PostgreSQL database of the project.
-pub(super) fn pushed(run: &str, out: &Out) -> Result<RunConverted, CliError> {
+pub(super) fn pushed(run: &str, anyway: bool, out: &Out) -> Result<RunConverted, CliError> {
     if locate::id_on_server(run).is_some() {
         let message = format!("{run} is in PostgreSQL already");
         return Err(CliError::refused("same-form", message)
@@ -29,6 +29,7 @@ pub(super) fn pushed(run: &str, out: &Out) -> Result<RunConverted, CliError> {
     let address = locate::address()?;
     // The run is opened without agents of the project and the user, because those agents do not belong to the run.
     let opened = locate::open_alone(run)?;
+    share::require_unchanged(&opened.disk, anyway)?;
     unread::require_no_io_error(&opened.session)?;
     let is_read = matches!(
         opened.session.run().form,

@@ -15,8 +15,10 @@ mod settings;
 mod target;
 mod workflows;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Mutex;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use crate::postgres::PostgresSource;
@@ -25,11 +27,13 @@ use prosescope_core::model::database::{DEADLINE, Limits};
 use prosescope_core::model::source::Source;
 use prosescope_core::model::time::Stamp;
 use prosescope_core::pages::session::{AgentFolder, DatabaseAt, Lookup, Options, Session};
-use prosescope_store::{Disk, StoreError, home_prose};
+use prosescope_store::{Disk, ManifestCheck, StoreError, home_prose};
 
 use crate::args::run::run_name;
 use crate::error::CliError;
 use crate::exit::Exit;
+use crate::out::say;
+use crate::print;
 use find::{Located, locate};
 pub(crate) use find::{home, is_program, project};
 pub(crate) use many::{NotedRuns, list, open_all, open_project, open_runs, open_waiting, runs_of};
@@ -254,7 +258,9 @@ pub(super) fn from_here(base: &Path, inside: &str) -> String {
 
 pub(crate) fn disk(path: &Path) -> Result<Disk, CliError> {
     if !path.is_dir() {
-        return Disk::open(path).map_err(store);
+        let disk = Disk::open(path).map_err(store)?;
+        say_doubt(path, disk.verified());
+        return Ok(disk);
     }
     // The database of workflows beside the runs holds no run; `workflow` and the viewer open it.
     let is_workflows = |file: &str| {
@@ -270,6 +276,17 @@ pub(crate) fn disk(path: &Path) -> Result<Disk, CliError> {
         named && folder().is_some_and(|folder| folder == ".prose")
     };
     Disk::open_where(path, |file| !is_workflows(file)).map_err(store)
+}
+
+/// Says that a shared file was changed, or that this cannot be checked. Each process says so once for each file, because
+/// `gate wait` opens its run every second.
+fn say_doubt(path: &Path, verified: Option<&ManifestCheck>) {
+    static SAID: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    let doubtful = verified.filter(|check| !matches!(check, ManifestCheck::Unchanged(_)));
+    let is_new = |path: &Path| SAID.lock().is_ok_and(|mut said| said.insert(path.into()));
+    if let Some(check) = doubtful.filter(|_| is_new(path)) {
+        say(&print::note(&check.words()));
+    }
 }
 
 pub(crate) fn store(error: StoreError) -> CliError {

@@ -52,7 +52,11 @@ impl WorkflowPlace {
     pub(crate) fn read(&self) -> Result<Box<dyn WorkflowRows>, CliError> {
         match self {
             WorkflowPlace::Sqlite(path) if !path.exists() => Err(self.nothing()),
-            WorkflowPlace::Sqlite(path) => Ok(Box::new(WorkflowReader::open(path)?)),
+            WorkflowPlace::Sqlite(path) => {
+                // Says whether a shared file was changed.
+                super::disk(path)?;
+                Ok(Box::new(WorkflowReader::open(path)?))
+            }
             WorkflowPlace::Postgres(address) => Ok(Box::new(PostgresTables::open(address)?)),
         }
     }

@@ -343,7 +343,7 @@ impl DeskSource for ServedListing {
         let words: Vec<String> = all.clone().map(ManifestCheck::words).collect();
         let words = words.join(" ");
         (!words.trim().is_empty()).then(|| SharedRemarks {
-            changed: all.clone().any(|verified| !verified.changed().is_empty()),
+            changed: all.clone().any(ManifestCheck::is_doubtful),
             words,
             ..SharedRemarks::default()
         })

@@ -166,7 +166,7 @@ impl UnpackedOpening {
             }
         });
         let words: Vec<String> = words.collect();
-        let changed = |(_, verified): &(String, ManifestCheck)| !verified.changed().is_empty();
+        let changed = |(_, verified): &(String, ManifestCheck)| verified.is_doubtful();
         let shared = SharedRemarks {
             words: words.join(" "),
             changed: self.verified.iter().any(changed),

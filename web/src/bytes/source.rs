@@ -115,9 +115,7 @@ impl WebSource {
             )
         });
         let pairs = pairs.chain(unpacked).collect();
-        let verified = verified
-            .into_iter()
-            .filter_map(|(_, verified)| verified.issue());
+        let verified = verified.iter().map(|(_, verified)| verified.issue());
         let hidden = missing.hidden.iter().map(|folder| names_hidden(folder));
         let listed = left_out(&missing.skipped)
             .into_iter()

@@ -338,9 +338,9 @@ pub(crate) fn SharedNote() -> impl IntoView {
             return Some(
                 view! {
                     <section class="unread" role="alert">
-                        <p><b>"This file differs from the shared file"</b></p>
+                        <p><b>"Do not rely on this copy"</b></p>
                         <p>{shared.words}</p>
-                        <p class="soft">"Do not rely on this copy: ask the sender for the file again."</p>
+                        <p class="soft">"Ask the sender for the file again."</p>
                     </section>
                 }
                 .into_any(),

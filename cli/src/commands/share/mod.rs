@@ -9,6 +9,7 @@ use std::rc::Rc;
 
 use prosescope_core::model::source::Source;
 use prosescope_core::pages::view::{RunShared, SecretsReplaced};
+use prosescope_share::file::SharedForm;
 use prosescope_share::pack::{Made, ShareError};
 use prosescope_share::page;
 use prosescope_share::redact::ASKED;
@@ -36,7 +37,8 @@ pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
             .hint("choose another name, or give --overwrite"));
     }
     let _cleanup = cleanup::on_signal().map_err(|cause| runs::no_place(&cause))?;
-    let opened = RunsToShare::open(&args.runs()?, format == SharedFileKind::Database, out)?;
+    let as_database = format == Some(SharedForm::Db);
+    let opened = RunsToShare::open(&args.runs()?, (as_database, args.anyway), out)?;
     let redactor = rules::redactor(&args.wishes, &opened)?;
     let mut sharing = Sharing::new(opened.shared()?, redactor).map_err(failed)?;
     let progress = Rc::new(Progress::of("looking through", 0, out));
@@ -66,7 +68,7 @@ pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
             return Err(CliError::refused("not-agreed", "nothing was written"));
         }
     }
-    let made = made(format != SharedFileKind::Database);
+    let made = made(format != Some(SharedForm::Db));
     let temporary = written::beside(file)?;
     let packed = sharing.pack(&made, &mut || written::emptied(temporary.as_file()));
     let (mut report, _) = packed.map_err(failed)?;
@@ -82,17 +84,17 @@ pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
         .look_through(copy.as_ref(), databases)
         .map_err(failed)?;
     report.bytes = match format {
-        SharedFileKind::Zip => written::put(temporary, file, args.overwrite)?,
-        SharedFileKind::Database => written::database(&zip, file, args.overwrite)?,
-        SharedFileKind::Page | SharedFileKind::Text => {
+        Some(SharedForm::Zip) => written::put(temporary, file, args.overwrite)?,
+        Some(SharedForm::Db) => written::database(&zip, file, args.overwrite)?,
+        Some(SharedForm::Html) | None => {
             let packed = temporary.path().metadata()?.len();
             if packed > page::MOST {
                 return Err(failed(ShareError::TooLarge(Box::new(report))));
             }
             let summary = Summary::of(&(copy as Rc<dyn Source>));
             let text = match format {
-                SharedFileKind::Text => summary.text,
-                _ => written::page(temporary.path(), &summary)?,
+                None => summary.text,
+                Some(_) => written::page(temporary.path(), &summary)?,
             };
             written::text(&text, file, args.overwrite)?
         }
@@ -129,34 +131,21 @@ pub(super) fn made(deflated: bool) -> Made {
     }
 }
 
-/// The kind of the shared file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum SharedFileKind {
-    Page,
-    Zip,
-    Database,
-    Text,
+fn word(form: Option<SharedForm>) -> &'static str {
+    form.map_or("text", SharedForm::word)
 }
 
-fn word(kind: SharedFileKind) -> &'static str {
-    match kind {
-        SharedFileKind::Page => "html",
-        SharedFileKind::Zip => "zip",
-        SharedFileKind::Database => "db",
-        SharedFileKind::Text => "text",
-    }
-}
-
-fn format(args: &ShareArgs) -> Result<SharedFileKind, CliError> {
+/// Returns the form of the shared file; `None` for the summary as plain text.
+fn format(args: &ShareArgs) -> Result<Option<SharedForm>, CliError> {
     let end = args.out.as_deref().and_then(Path::extension);
     let end = end.map(|end| end.to_string_lossy().to_ascii_lowercase());
     Ok(match (args.format, end.as_deref()) {
-        _ if args.plain => SharedFileKind::Text,
-        (Some(Format::Html), _) | (None, Some("html" | "htm")) => SharedFileKind::Page,
-        (Some(Format::Zip), _) | (None, Some("zip")) => SharedFileKind::Zip,
-        (Some(Format::Db), _) | (None, Some("db" | "sqlite")) => SharedFileKind::Database,
-        (None, Some("txt" | "md")) => SharedFileKind::Text,
-        (None, _) if args.report => SharedFileKind::Page,
+        _ if args.plain => None,
+        (Some(Format::Html), _) | (None, Some("html" | "htm")) => Some(SharedForm::Html),
+        (Some(Format::Zip), _) | (None, Some("zip")) => Some(SharedForm::Zip),
+        (Some(Format::Db), _) | (None, Some("db" | "sqlite")) => Some(SharedForm::Db),
+        (None, Some("txt" | "md")) => None,
+        (None, _) if args.report => Some(SharedForm::Html),
         (None, _) => {
             return Err(CliError::usage(
                 "the name of the file does not end with a known extension",
@@ -164,6 +153,12 @@ fn format(args: &ShareArgs) -> Result<SharedFileKind, CliError> {
             .hint("end the name with .html, .zip or .db, or give --format"));
         }
     })
+}
+
+/// Refuses to write from a shared file that was changed, unless the user insists.
+pub(super) fn require_unchanged(disk: &Disk, anyway: bool) -> Result<(), CliError> {
+    let unchanged = prosescope_share::file::require_unchanged(disk);
+    unchanged.or_else(|error| if anyway { Ok(()) } else { Err(failed(error)) })
 }
 
 /// Converts an error of `prosescope_share` to the error of a command.
@@ -174,6 +169,7 @@ pub(super) fn failed(error: ShareError) -> CliError {
         ShareError::Read { .. } | ShareError::Page(_) => CliError::new(Exit::Unreadable, message),
         ShareError::Write(_) | ShareError::Written(_) => CliError::new(Exit::Io, message),
         ShareError::TooLarge(_) => CliError::refused("page-too-large", message),
+        ShareError::Changed(_) => CliError::refused("share-changed", message),
         ShareError::NotOneDatabase => CliError::refused("no-one-database", message),
         ShareError::TooManySecrets(_) => CliError::refused("too-many-secrets", message),
         ShareError::Remains { .. } => {

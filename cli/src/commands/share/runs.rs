@@ -11,7 +11,7 @@ use prosescope_share::pack::Databases;
 use prosescope_share::sharing::RunWithDatabases;
 use prosescope_store::{Disk, DiskDatabases, WorkflowReader};
 
-use crate::commands::{convert, server_copy, unread};
+use crate::commands::{convert, server_copy, share, unread};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::locate::{self, LocatedRun, OnServer};
@@ -36,10 +36,10 @@ enum One {
 
 impl RunsToShare {
     /// Opens the runs and the databases of workflows that the command line names. With `as_database`, runs in files are
-    /// copied into databases first.
+    /// copied into databases first. Without `anyway`, a shared file that was changed is refused.
     pub(in crate::commands) fn open(
         names: &[String],
-        as_database: bool,
+        (as_database, anyway): (bool, bool),
         out: &Out,
     ) -> Result<RunsToShare, CliError> {
         let mut all = Vec::new();
@@ -48,6 +48,7 @@ impl RunsToShare {
             let path = Path::new(name);
             if path.is_file() && WorkflowReader::open(path).is_ok() {
                 let disk = locate::disk(path)?;
+                share::require_unchanged(&disk, anyway)?;
                 let mut files = disk.files().iter().map(|file| file.path.clone());
                 let file = files.find(|file| file.ends_with(".db"));
                 let named = path.file_name().unwrap_or_default().to_string_lossy();
@@ -67,6 +68,7 @@ impl RunsToShare {
                     locate::open_alone(&to.to_string_lossy())?
                 }
             };
+            share::require_unchanged(&opened.disk, anyway)?;
             unread::require_no_io_error(&opened.session)?;
             let opened = if !(as_database && is_files(&opened)) {
                 opened

@@ -200,7 +200,7 @@ fn what_was_altered_or_does_harm_is_said() {
     ];
     fs::write(&changed, zip(&parts)).unwrap();
     viewer.drop_run(&[&changed]);
-    viewer.wait_main("this file differs from the shared file");
+    viewer.wait_main("do not rely on this copy");
     viewer.wait_main("state.md was changed");
     shoot(&mut viewer, "shared-changed");
     viewer.key("9");
