@@ -452,6 +452,8 @@ export type GateView = {
   history: Array<AuditRow>;
   /** The column `metadata`, as recorded, if any. */
   metadata: string | null;
+  /** Whether the gate is in a shared copy: it is decided where the run is recorded, under the run's own name. */
+  is_copy?: boolean;
   /** The gate's content. `view --allow-decisions` records a decision only if its page shows the present content. `null` after the decision, or if `allow` cannot be read. */
   seen: SeenGate | null;
   /** The command that records the time-out; `null` unless the gate is overdue. An overdue gate is not decided. */
@@ -995,6 +997,8 @@ export type RunShared = {
   parts: Array<SharedPart>;
   /** Audit logs whose seals were computed anew, each with its former head. */
   sealed_anew: Array<LogSealedAnew>;
+  /** The names that stay although they look like names of people: those who may decide a waiting gate, and the teams and agents that the program names. */
+  staying: Array<string>;
 };
 
 /** The status of a run. `unknown` means that no status is recorded, `agents` that the source is a store of agents. A run may record a word that OpenProse does not define. */

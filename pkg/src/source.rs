@@ -69,6 +69,11 @@ impl Source for JsSource {
         Sqlite::of_source(self.mount.open(path)?, path, limits)
     }
 
+    fn is_copy(&self, _place: &str) -> bool {
+        let mut listed = self.listed.iter();
+        listed.any(|issue| issue.rule.starts_with("share"))
+    }
+
     fn listed(&self) -> Vec<Issue> {
         self.listed.iter().cloned().collect()
     }

@@ -38,7 +38,7 @@ pub struct Disk {
     /// Temporary folders with copies of databases or with an unpacked file; they live as long as the source.
     aside: RefCell<Vec<tempfile::TempDir>>,
     /// For an unpacked file, whether its contents equal those that were shared.
-    verified: Option<ManifestCheck>,
+    pub(crate) verified: Option<ManifestCheck>,
 }
 
 /// The folder of a source, held open. Files are opened in their present state, and no link is followed.
@@ -385,6 +385,10 @@ impl Source for Disk {
 
     fn files(&self) -> &[FileEntry] {
         &self.files
+    }
+
+    fn is_copy(&self, _place: &str) -> bool {
+        self.verified.is_some()
     }
 
     fn read(&self, path: &str, offset: u64, len: usize) -> Result<Vec<u8>, SourceError> {

@@ -105,6 +105,8 @@ pub fn unpacked(zip: &[u8]) -> Result<Rc<dyn Shareable>, ShareError> {
     let mut file = NamedTempFile::new().map_err(|e| failed(&e))?;
     file.write_all(zip).map_err(|e| failed(&e))?;
     // The contents are unpacked to another place, so the temporary file is no longer needed.
-    let disk = Disk::open(file.path()).map_err(|e| failed(&e))?;
+    let mut disk = Disk::open(file.path()).map_err(|e| failed(&e))?;
+    // The copy stands for its run, so that pages of the copy propose the commands of the run.
+    disk.verified = None;
     Ok(Rc::new(disk))
 }

@@ -87,6 +87,11 @@ fn wait(run: &str, id: &str, limit: Option<&str>, out: &Out) -> Result<Exit, Cli
             }
             _ => {}
         }
+        if view.is_copy {
+            let message = format!("gate {id} waits in this copy, and a copy does not change");
+            let error = CliError::refused("shared-copy", message);
+            return Err(error.hint("wait where the run is recorded"));
+        }
         if let Some(expire) = &view.expire_command {
             let message =
                 format!("gate {id} is past its deadline, and the time-out is not recorded");

@@ -43,7 +43,7 @@ pub(crate) fn gate(gate: &GateView, width: usize) -> String {
         out.push('\n');
         out.push_str(&super::audit::rows(&gate.history, width));
     }
-    if gate.status == "pending" && !gate.overdue {
+    if gate.status == "pending" && !gate.overdue && !gate.is_copy {
         let _ = write!(
             out,
             "\n{FAINT}{}\n{}{RESET}\n",
@@ -72,6 +72,9 @@ fn one(out: &mut String, gate: &GateView, width: usize) {
     }
     let mut fact = |name: &str, value: &str| fact(out, name, value);
     fact("may decide", &gate.allow_words);
+    if gate.is_copy && gate.status == "pending" {
+        fact("copy", "decide the gate where the run is recorded");
+    }
     let deadline = match (&gate.deadline, &gate.remaining) {
         (None, _) => "none".to_owned(),
         (Some(at), None) => at.to_string(),

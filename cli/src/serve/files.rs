@@ -256,6 +256,12 @@ impl Source for ServedListing {
         disk.made(place.strip_prefix(prefix.as_str()).unwrap_or_default())
     }
 
+    fn is_copy(&self, place: &str) -> bool {
+        let place = format!("{place}/");
+        let mut copies = self.disks.iter().filter(|of| of.1.verified().is_some());
+        copies.any(|(prefix, _)| place.starts_with(prefix))
+    }
+
     fn listed(&self) -> Vec<Issue> {
         self.issues.clone()
     }

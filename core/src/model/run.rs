@@ -15,6 +15,8 @@ pub struct Run {
     pub id: Text,
     /// The kind of store from which the run was read.
     pub form: Form,
+    /// Whether the run is in a shared file. Commands record nothing in such a copy.
+    pub is_copy: bool,
     /// The run folder's path inside its source, ending in `/`, or empty. [`Run::files`] are relative to it; the paths
     /// of [`super::ValueAt::File`] include it.
     pub root: Text,

@@ -134,6 +134,11 @@ pub trait Source {
         Ok(None)
     }
 
+    /// Returns whether a place belongs to a shared file. Commands record nothing in such a copy of a run.
+    fn is_copy(&self, _place: &str) -> bool {
+        false
+    }
+
     /// Returns how many runs a large store has besides the listed ones; 0 if the list is complete.
     fn more_runs(&self) -> u32 {
         0

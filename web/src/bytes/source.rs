@@ -68,6 +68,8 @@ pub(crate) struct WebSource {
     loose: bool,
     /// Remarks about the shared files.
     shared: Option<SharedRemarks>,
+    /// The paths of the files that are not from a shared file, if there are shared files.
+    originals: Option<Vec<String>>,
 }
 
 /// A source, and the blob that “Save” returns.
@@ -91,6 +93,7 @@ impl WebSource {
             ..
         } = given;
         let is_folder = !verified.is_empty();
+        let originals = files.iter().map(|(path, _)| path.clone()).collect();
         let unpacked = unpacked.into_iter().map(|(path, len, bytes)| {
             let entry = FileEntry {
                 path,
@@ -126,6 +129,7 @@ impl WebSource {
         let source = WebSource {
             loose: missing.loose && !is_folder,
             shared,
+            originals: is_folder.then_some(originals),
             ..WebSource::new(label, pairs, listed)
         };
         (source, saved.map(|(_, blob)| blob))
@@ -166,6 +170,7 @@ impl WebSource {
             listed,
             loose: false,
             shared: None,
+            originals: None,
         }
     }
 }
@@ -242,6 +247,13 @@ impl Source for WebSource {
 
     fn expect(&self, places: &mut dyn Iterator<Item = &str>) {
         self.files.fetch_places(places);
+    }
+
+    fn is_copy(&self, place: &str) -> bool {
+        let folder = format!("{place}/");
+        let is_own = |path: &String| path == place || path.starts_with(&folder);
+        let originals = self.originals.as_ref();
+        originals.is_some_and(|all| !all.iter().any(is_own))
     }
 
     fn listed(&self) -> Vec<Issue> {

@@ -1,6 +1,7 @@
 //! Returns what `prosescope next` prints.
 
 use super::{Position, ResumeFacts, ahead};
+use crate::model::shell;
 use crate::model::text::cut;
 use crate::model::{Binding, RunStatus};
 use crate::program::Statement;
@@ -24,16 +25,23 @@ pub fn next(
     let (run, is_over) = (facts.run, RunStatus::is_finished);
     let over = run.status.as_ref().is_some_and(is_over);
     let elsewhere = run.log.is_some() && run.state_file.is_none() && !run.recorded_in_rows();
-    if run.form.is_only_read() || elsewhere && !over {
-        return Ok(not_recorded_here(facts, name));
+    let is_open_copy = run.is_copy && facts.trace.verdict.status != RunStatus::Completed.word();
+    if run.form.is_only_read() || elsewhere && !over || is_open_copy {
+        return Ok(not_recorded_here(facts, (name, named)));
     }
     let (trace, listing) = (facts.trace, facts.listing);
     record::next(run, trace, listing, now, (name, named), values)
 }
 
-/// Returns where a run stands that other tools record in a compact log. Commands cannot append to it.
-fn not_recorded_here(facts: ResumeFacts<'_>, name: &str) -> NextView {
+/// Returns where a run stands that other tools record in a compact log, or where a copy stands. Commands record nothing
+/// in either.
+fn not_recorded_here(facts: ResumeFacts<'_>, (name, named): (&str, bool)) -> NextView {
+    let run: &[&str] = if named { &[name] } else { &[] };
     let plan = ahead(facts);
+    let what = match facts.run.is_copy {
+        true => "this is a copy, in which nothing is recorded; the run",
+        false => "the run is not recorded here, but",
+    };
     let next = |position: &Position| {
         let next = position.next.and_then(|at| plan.ahead.get(at));
         let statement = next.map(|ahead| ahead.statement).or(position.statement);
@@ -42,15 +50,14 @@ fn not_recorded_here(facts: ResumeFacts<'_>, name: &str) -> NextView {
     let why = |own: &Statement| {
         let text = cut(own.text.lines().next().unwrap_or_default(), 80);
         let line = own.line;
-        format!("the run is not recorded here, but stands at line {line}: {text}")
+        format!("{what} stands at line {line}: {text}")
     };
     let mut whys: Vec<String> = plan.positions.iter().filter_map(next).map(why).collect();
     if whys.is_empty() {
-        let why = "the run is not recorded here, and its records show no next statement";
-        whys.push(why.to_owned());
+        whys.push(format!("{what} has no record of a next statement"));
     }
     let choices = whys.into_iter().take(MOST).map(|why| NextChoice {
-        command: "prosescope resume".to_owned(),
+        command: shell::command("resume", run, ""),
         why,
         ..NextChoice::default()
     });

@@ -111,6 +111,7 @@ impl Session {
         around: bool,
     ) -> Result<Session, OpenError> {
         let place = place.trim_end_matches('/');
+        let is_copy = source.is_copy(place);
         let mut parts = if source.file(place).is_some() {
             open_file(source, place, options)?
         } else {
@@ -125,6 +126,7 @@ impl Session {
             values,
             other_runs,
         } = parts;
+        run.is_copy = is_copy;
         let (source, root) = (values.source.as_ref(), values.root.as_str());
         if run.id.is_empty() && run.form != Form::Agents {
             let name = split(root.trim_end_matches('/')).1;

@@ -100,6 +100,10 @@ pub struct GateView {
     pub history: Vec<AuditRow>,
     /// The column `metadata`, as recorded, if any.
     pub metadata: Option<String>,
+    /// Whether the gate is in a shared copy: it is decided where the run is recorded, under the run's own name.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
+    pub is_copy: bool,
     /// The gate's content. `view --allow-decisions` records a decision only if its page shows the present content.
     /// `None` after the decision, or if `allow` cannot be read.
     #[serde(default)]

@@ -172,7 +172,7 @@ fn Gate(gate: GateView) -> impl IntoView {
             view! {
                 <h3>"To decide"</h3>
                 {commands}
-                <p class="faint">"Each command decides in the run. Replace the words in capitals; the name is not verified."</p>
+                <p class="faint">{gate.is_copy.then_some("This is a copy. ")}"Each command decides in the run. Replace the words in capitals; the name is not verified."</p>
             }
         });
     let waited = gate.waited.clone().map(|waited| {

@@ -91,8 +91,9 @@ fn gate_view(
     let at = Lifecycle::of(gate, now);
     let allow = Allow::parse(gate.allow.as_deref());
     let run = gate.run_id.as_deref().unwrap_or(&opened.run.id);
-    // A database may contain gates of several runs.
-    let name = if *run == *opened.run.id {
+    // A database may contain gates of several runs. A copy has the name of a file, in which nothing is decided.
+    let is_copy = opened.run.is_copy;
+    let name = if *run == *opened.run.id && !is_copy {
         opened.name()
     } else {
         run.to_owned()
@@ -133,6 +134,7 @@ fn gate_view(
         node: node.map(NodeId::get),
         unsealed: None,
         contradicted: None,
+        is_copy,
         seen: None,
         history: history.of(gate).map(|row| audit_row(opened, row)).collect(),
         metadata: text(&gate.metadata),
@@ -201,9 +203,9 @@ pub(in crate::pages::session) fn issues(run: &Run) -> Vec<Issue> {
     let found = audit::verify(&run.audit, None).findings;
     let errors = found.iter().chain(&gone).filter(|f| f.is_error());
     issues.extend(errors.map(Finding::issue));
+    issues.extend(crate::read::gate::out_of_order(run));
     issues
 }
-    issues.extend(crate::read::gate::out_of_order(run));
 
 /// Removes the quotes around a text. `throw "No."` only ends with a quote and stays unchanged.
 fn unquoted(text: &str) -> &str {

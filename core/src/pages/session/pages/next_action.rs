@@ -230,13 +230,14 @@ fn next(
     }
     if let (Stop::Gate, Some(gate)) = (position.stop, view.pending_gates.first()) {
         let mut gates = facts.run.gates.iter();
+        let next = format!("have gate {} decided by {}", gate.id, gate.allow_words);
+        if gate.is_copy {
+            let next = format!("this is a copy: {next} where the run is recorded");
+            return (next, command("gates"));
+        }
         // A decision is recorded only where the gate is.
         if gates.any(|own| *own.id == *gate.id && own.recorded == GateRecord::Told) {
-            let by = &gate.allow_words;
-            let next = format!(
-                "have gate {} decided by {by}, and tell it to whoever carries out the run",
-                gate.id
-            );
+            let next = format!("{next}, and tell it to whoever carries out the run");
             return (next, command("gates"));
         }
         return match &gate.expire_command {
@@ -244,10 +245,7 @@ fn next(
                 format!("record that gate {} timed out", gate.id),
                 Some(expire.clone()),
             ),
-            None => (
-                format!("have gate {} decided by {}", gate.id, gate.allow_words),
-                Some(gate.approve_command.clone()),
-            ),
+            None => (next, Some(gate.approve_command.clone())),
         };
     }
     if plan.ahead.is_empty() && position.stop == Stop::Between {

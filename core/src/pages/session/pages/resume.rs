@@ -127,6 +127,13 @@ fn page(session: &Session, now: Option<i64>, begun: bool) -> ResumeView {
         view.headline.push_str(&format!("; the run {did}"));
     }
     view.steps = resume::steps(&view);
+    if session.run.is_copy && view.resumable {
+        let to = shell::command("convert", &[&session.name()], "--to sqlite");
+        view.notes.push(format!("this is a copy, in which nothing is recorded: continue run {} where it is recorded, or make a run of the copy: `{to}`", session.run.id));
+        view.positions.iter_mut().for_each(|of| of.commands.clear());
+        let commands = view.steps.iter_mut().map(|step| &mut step.commands);
+        commands.for_each(|all| all.retain(|line| line.starts_with("prosescope get ")));
+    }
     view
 }
 
