@@ -50,7 +50,8 @@ pub(crate) struct ShareArgs {
     /// Replace an existing file
     #[arg(long)]
     pub(crate) overwrite: bool,
-    /// Also share a shared file again that was changed; the new file does not record that change
+    /// Also share a shared file that was changed, which the new file does not record, and more secrets than can be
+    /// searched for after they were replaced
     #[arg(long)]
     pub(crate) anyway: bool,
 }
@@ -84,9 +85,6 @@ pub(crate) struct WishArgs {
     /// Replace nothing and leave nothing out; the output lists the secrets in the file
     #[arg(long, conflicts_with_all = ["without", "with", "keep", "redact", "rules", "max_value"])]
     raw: bool,
-    /// Share more secrets than can be searched for after they were replaced
-    #[arg(long, conflicts_with = "raw")]
-    anyway: bool,
 }
 
 /// The form of a shared file.
@@ -147,7 +145,7 @@ impl WishArgs {
             redact: self.redact.clone(),
             max_value: self.max_value,
             raw: self.raw,
-            anyway: self.anyway,
+            anyway: false,
             opens: None,
         }
     }
@@ -156,7 +154,10 @@ impl WishArgs {
 impl ShareArgs {
     /// Returns the contents that the options choose.
     pub(crate) fn wishes(&self) -> Wishes {
-        self.wishes.wishes()
+        Wishes {
+            anyway: self.anyway,
+            ..self.wishes.wishes()
+        }
     }
 
     /// Returns the runs to share.

@@ -218,7 +218,10 @@ fn a_secret_is_found_in_whatever_a_text_encodes() {
         (format!("\"\\u0067{}\"", &token[1..]), "\"@\""),
         (format!("x={} y", hex(&token)), "x=@ y"),
         (
-            format!("data: {}", base64(format!("{{\"k\": \"{token}\"}}").as_bytes())),
+            format!(
+                "data: {}",
+                base64(format!("{{\"k\": \"{token}\"}}").as_bytes())
+            ),
             "data: @",
         ),
         (format!("pass%77ord=%22{head}%22"), "pass%77ord=%22@%22"),
