@@ -51,7 +51,7 @@ pub fn fill(shape: &str, seed: u64) -> String {
         out.push_str(&rest[..at]);
         rest = &rest[at + 1..];
         let field = rest.split_once('}').and_then(|(field, after)| {
-            let (class, length) = field.split_once(':')?;
+            let (class, length) = field.split_once(':').filter(|(class, _)| is_class(class))?;
             let length = length
                 .parse::<usize>()
                 .ok()
@@ -67,6 +67,10 @@ pub fn fill(shape: &str, seed: u64) -> String {
         }
     }
     out + rest
+}
+
+fn is_class(class: &str) -> bool {
+    CLASSES.iter().any(|(name, _)| *name == class) || ["b", "p", "uuid", "line"].contains(&class)
 }
 
 fn write(class: &str, length: usize, dice: &mut Dice, out: &mut String) {
