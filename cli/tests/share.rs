@@ -464,6 +464,27 @@ fn several_runs_are_one_file_and_each_is_named() {
 }
 
 #[test]
+fn a_text_that_is_too_long_is_left_out_and_named() {
+    let project = Project::new("let x = session \"a\"\n");
+    project.done("init p.prose --state sqlite");
+    project.fed(
+        0,
+        &["put", "x", "--kind", "let"],
+        &"a".repeat((16 << 20) + 1),
+    );
+    let said = project.done("share -o run.zip --yes");
+    assert!(
+        said.contains("left out: a text longer than 16 MB (bindings, x, value) (1, 16.8 MB)"),
+        "{said}"
+    );
+    let value = project.done("get x --run run.zip");
+    assert!(
+        value.contains("longer than 16 MB: 16777217 bytes]"),
+        "{value}"
+    );
+}
+
+#[test]
 fn a_database_is_built_anew() {
     for form in FORMS {
         let project = Project::recorded(form);

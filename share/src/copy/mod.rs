@@ -28,6 +28,8 @@ pub use rows::RowRedaction;
 const LISTED: usize = 10_000;
 /// The length in bytes above which the user's limit on values applies to a text in any column of a database.
 const LONG: u64 = 4096;
+/// The longest text of a database that is redacted, in bytes: a redaction holds a text several times in memory.
+const LONGEST_CELL: u64 = 16 << 20;
 /// The number of characters that are shown on each side of a hit.
 const AROUND: usize = 30;
 

@@ -113,6 +113,13 @@ impl<'a> RowRedaction<'a> {
         {
             return Some(Value::text(&note));
         }
+        if len > super::LONGEST_CELL && !self.redactor.raw {
+            let what = format!("a text longer than 16 MB ({at}, {})", known.name);
+            self.redactor.leave_out(&what, len);
+            return Some(Value::text(&format!(
+                "[left out when this run was shared, because it is longer than 16 MB: {len} bytes]"
+            )));
+        }
         let text = std::str::from_utf8(bytes).ok();
         let Some(text) = text.filter(|text| !self.redactor.is_wide(text)) else {
             if self.redactor.raw {
