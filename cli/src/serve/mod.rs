@@ -33,7 +33,7 @@ use futures_util::stream;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use prosescope_core::model::host::{all_are_pages_of, is_loopback, named_host};
+use prosescope_core::model::host::{HTTP, all_are_pages_of, is_loopback, named_host, port_of};
 use prosescope_desk::protocol::Trouble;
 use subtle::ConstantTimeEq;
 
@@ -82,6 +82,8 @@ pub(crate) fn viewer() -> Result<&'static str, CliError> {
 
 struct ViewSite {
     token: String,
+    /// The port that requests must name.
+    port: u16,
     served: Arc<Served>,
     desks: Desks,
     /// The decider, if the page may decide gates.
@@ -98,6 +100,7 @@ impl ViewSite {
         let served = Arc::new(served);
         ViewSite {
             policy: policy(&page),
+            port: HTTP,
             token,
             desks: Desks::new(Arc::clone(&served)),
             served,
@@ -139,7 +142,10 @@ impl ViewServer {
         })?;
         let at: SocketAddr = listener.local_addr()?;
         let address = format!("http://{at}/{token}/");
-        let site = ViewSite::new(token, served, viewer);
+        let site = ViewSite {
+            port: at.port(),
+            ..ViewSite::new(token, served, viewer)
+        };
         let site = match decider {
             Some(decider) => site.deciding(decider),
             None => site,
@@ -247,7 +253,9 @@ async fn guard(State(site): State<Arc<ViewSite>>, request: Request, next: Next) 
         .unwrap_or_default();
     let origins = request.headers().get_all(header::ORIGIN).iter();
     let is_ours = all_are_pages_of(host, origins.map(|origin| origin.to_str().ok()));
-    if !is_loopback(host) || !is_ours || !same(token, &site.token) {
+    // A page of another port could have had its name changed to this address, but cannot change the port in `Host`.
+    let is_here = is_loopback(host) && port_of(host) == site.port;
+    if !is_here || !is_ours || !same(token, &site.token) {
         return (StatusCode::NOT_FOUND, "not found\n").into_response();
     }
     let length = request.headers().get(header::CONTENT_LENGTH);
@@ -411,6 +419,9 @@ mod tests {
         for (target, headers, status) in [
             ("/t/", "Host: localhost\r\n", "200"),
             ("http://localhost/t/", "Host: localhost\r\n", "200"),
+            ("/t/", "Host: localhost:80\r\n", "200"),
+            ("/t/", "Host: localhost:81\r\n", "404"),
+            ("/t/", "Host: localhost:80x\r\n", "404"),
             ("http://evil/t/", "Host: localhost\r\n", "404"),
             ("http://localhost/t/", "Host: evil\r\n", "404"),
             ("http://evil@localhost/t/", "Host: localhost\r\n", "404"),

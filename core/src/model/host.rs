@@ -32,6 +32,19 @@ pub fn without_port(host: &str) -> &str {
     name.trim_start_matches('[').trim_end_matches(']')
 }
 
+/// The port of a host that names none.
+pub const HTTP: u16 = 80;
+
+/// Returns the port of a host; 0 if it is no port.
+pub fn port_of(host: &str) -> u16 {
+    match host.rsplit_once(':') {
+        Some((_, port)) if port.chars().all(|c| c.is_ascii_digit()) => {
+            port.parse().unwrap_or_default()
+        }
+        _ => HTTP,
+    }
+}
+
 /// Returns whether all values of a request's `Origin` headers name pages of the host that the request names. `None`
 /// stands for a value that is not text. The scheme is not compared, because a server behind a proxy does not know it.
 pub fn all_are_pages_of<'a>(
