@@ -99,7 +99,8 @@ main() {
     target=$(target)
     archive=prosescope-$target.tar.xz
     work=$(mktemp -d)
-    trap 'rm -rf "$work"' EXIT
+    new=
+    trap 'rm -rf "$work" ${new:+"$new"}' EXIT
     trap 'exit 130' INT TERM
 
     get SHA256SUMS "$work"
@@ -111,11 +112,14 @@ main() {
 
     tar -xJf "$work/$archive" -C "$work" || fail "cannot unpack $archive" 'install xz (Debian: xz-utils), which tar needs'
     mkdir -p "$to"
-    # Under another name first: a program that runs is replaced, not overwritten.
-    cp "$work/prosescope-$target/prosescope" "$to/.prosescope.new"
-    chmod 755 "$to/.prosescope.new"
-    mv -f "$to/.prosescope.new" "$to/prosescope"
-    "$to/prosescope" --version >/dev/null || fail "$to/prosescope does not start" 'report this with what uname -a prints'
+    [ ! -d "$to/prosescope" ] || fail "$to/prosescope is a folder" 'name another folder with --to, or move it away'
+    # Under another name first, which mktemp makes anew and follows no link: what is there is replaced only by a program
+    # that starts, and a program that runs is not overwritten.
+    new=$(mktemp "$to/.prosescope.XXXXXX")
+    cp "$work/prosescope-$target/prosescope" "$new"
+    chmod 755 "$new"
+    "$new" --version >/dev/null || fail "the new program does not start; nothing was replaced" 'report this with what uname -a prints'
+    mv -f "$new" "$to/prosescope"
 
     echo "Installed prosescope $version as $to/prosescope. To remove it, delete that file."
     case :$PATH: in

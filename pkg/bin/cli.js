@@ -11,10 +11,11 @@ const require = createRequire(import.meta.url);
 /** What a shell ends with when it does not find a command. */
 const NOT_FOUND = 127;
 
-/** The program of this system, or `null` where its package is not installed. */
+/** The program of this system, or `null` where its package is not installed in this version: a folder above may have another. */
 function program(name) {
   try {
     const manifest = require.resolve(`${name}/package.json`);
+    if (require(manifest).version !== version) return null;
     return join(dirname(manifest), 'bin', process.platform === 'win32' ? 'prosescope.exe' : 'prosescope');
   } catch (error) {
     if (error.code === 'MODULE_NOT_FOUND') return null;
@@ -52,7 +53,7 @@ if (path != null) {
   become(path);
 } else if (name in optionalDependencies) {
   fail(
-    `the program for this system is not installed: the package ${name} is missing`,
+    `the program for this system is not installed: the package ${name}, version ${version}, is missing`,
     `install it: npm install ${name}@${version}`,
     'npm leaves it out with --omit=optional, and where node_modules or package-lock.json came from another system',
   );
