@@ -259,3 +259,12 @@ fn a_terminal_is_not_told_what_to_do() {
         "{text:?}"
     );
 }
+
+/// SQLite computes `instr` in one step, and compares four million bytes at each of eight million places.
+#[test]
+fn a_query_that_sqlite_cannot_interrupt_ends() {
+    let sql = "SELECT instr(hex(zeroblob(4000000)), hex(zeroblob(2000000)) || '1')";
+    let (code, _, said) = query(&examples(), &[LATEST, sql], "");
+    assert_eq!(code, 4, "{said}");
+    assert!(said.starts_with("error: stopped: "), "{said}");
+}

@@ -1,5 +1,5 @@
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use prosescope_core::model::database::Limits;
 use prosescope_core::model::database::query::{DEADLINE, QueryError};
@@ -15,6 +15,9 @@ use crate::exit::Exit;
 use crate::out::{Out, say};
 use crate::print::note;
 use crate::{input, locate, near, print};
+
+/// How long the last step of a query may take after its time is over.
+const LAST_STEP: Duration = Duration::from_secs(1);
 
 pub(super) fn run(args: &QueryArgs, out: &Out) -> Result<Exit, CliError> {
     let (name, sql) = args.question()?;
@@ -34,6 +37,7 @@ pub(super) fn run(args: &QueryArgs, out: &Out) -> Result<Exit, CliError> {
             return Ok(ended(&session));
         }
     };
+    end_after(DEADLINE + LAST_STEP, out.json);
     let begun = Instant::now();
     let limits = Limits {
         stop: Some(Arc::new(move || begun.elapsed() > DEADLINE)),
@@ -56,6 +60,18 @@ pub(super) fn run(args: &QueryArgs, out: &Out) -> Result<Exit, CliError> {
     say_what_lacks(&view, args, out);
     unread::require_parts(&session, &query::parts(&session, &sql))?;
     Ok(ended(&session))
+}
+
+/// Ends the process if the query does not end. SQLite is interrupted between its steps only, and one step, such as
+/// `instr` of two long texts, can take hours.
+fn end_after(limit: Duration, json: bool) {
+    std::thread::spawn(move || {
+        std::thread::sleep(limit);
+        let stopped = failed(UnansweredQuery::Query(QueryError::Stopped));
+        let exit = stopped.exit;
+        crate::ended(Err(stopped), &Out::new(json));
+        std::process::exit(exit as i32);
+    });
 }
 
 fn stored(session: &Session, name: &str) -> Result<String, CliError> {
