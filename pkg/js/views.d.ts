@@ -790,7 +790,7 @@ export type Overview = {
   unread: Array<Unread>;
   /** A description of the database's content, if the database has no row for the run. */
   missing: string | null;
-  /** Recorded facts that have no other field: `upstream` and `root` of a log, keys of run.json, header keys of a state file that OpenProse does not define. */
+  /** Recorded facts that have no other field: `upstream` and `root` of a log, keys of run.json, header keys of a state file that OpenProse does not define, exit codes in the headers of values, runs whose results were reused. */
   facts: Array<[string, string]>;
   /** The ids of other runs in the same database. */
   other_runs: Array<string>;
@@ -997,7 +997,9 @@ export type RunShared = {
   parts: Array<SharedPart>;
   /** Audit logs whose seals were computed anew, each with its former head. */
   sealed_anew: Array<LogSealedAnew>;
-  /** The names that stay although they look like names of people: those who may decide a waiting gate, and the teams and agents that the program names. */
+  /** How many secrets are replaced where the rules find them, and not searched for in other forms or in the written file, because all together have more than 4 MB. The runs are shared only with `--anyway`. */
+  unsearched: number;
+  /** The names in gates and their log that stay: those who may decide a waiting gate, and the teams, people and agents that the program names. */
   staying: Array<string>;
 };
 
