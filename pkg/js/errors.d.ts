@@ -30,6 +30,8 @@ export type ErrorCode =
   | 'no-one-database'
   /** The viewer is not the one that belongs to this package. */
   | 'bad-viewer'
+  /** The run is in a shared file that was changed, or of which that cannot be checked. */
+  | 'share-changed'
   /** More secrets were replaced than can be searched for afterwards. */
   | 'too-many-secrets'
   /** Something that was replaced would still be in what is shared. */

@@ -173,10 +173,11 @@ impl From<ShareError> for Problem {
             ShareError::TooLarge(_) => "page-too-large",
             ShareError::NotOneDatabase => "no-one-database",
             ShareError::Page(_) => "bad-viewer",
+            ShareError::Changed(_) => "share-changed",
             ShareError::TooManySecrets(_) => "too-many-secrets",
             ShareError::Remains { .. } => "secret-remains",
         };
-        // The first three hints are written for JavaScript, because those of `next_step` refer to options of the
+        // The first hints are written for JavaScript, because those of `next_step` refer to options of the
         // command line.
         let hint = match &error {
             ShareError::Read { .. } => "check() of the run shows what is wrong".to_owned(),
@@ -191,6 +192,7 @@ impl From<ShareError> for Problem {
                 "leave out the content with most of them (without: ['values']), or set anyway"
                     .to_owned()
             }
+            ShareError::Changed(_) => "ask the sender for the file again".to_owned(),
             ShareError::Alike(_)
             | ShareError::TooLarge(_)
             | ShareError::NotOneDatabase
