@@ -167,8 +167,7 @@ impl ShareOptions {
         self.wishes
             .redactor(Rules::new(), known)
             .map_err(|(_, refused)| {
-                let why = refused.to_string();
-                let (why, next) = why.split_once(". Next: ").unwrap_or((&why, ""));
+                let (why, next) = refused.split_once(". Next: ").unwrap_or((&refused, ""));
                 Problem::usage("bad-argument", format!("redact: {why}"), next)
             })
     }
