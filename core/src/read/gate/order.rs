@@ -13,7 +13,7 @@ const SLACK_MS: i64 = 1_000;
 /// Returns the findings about the order of a run's log. A server counts the rows of all runs together, so numbers are
 /// compared in other stores only.
 pub(crate) fn out_of_order(run: &Run) -> Vec<Issue> {
-    let (log, counted) = (&run.audit, run.form != Form::Postgres);
+    let (log, counted) = (&run.audit, !matches!(run.form, Form::Postgres { .. }));
     let history = History::new(log);
     let gates = run.gates.iter();
     let mut issues: Vec<Issue> = gates.filter_map(|gate| early(gate, &history)).collect();
