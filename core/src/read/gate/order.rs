@@ -187,7 +187,11 @@ mod tests {
         check(&[], &log([Some(1), Some(2)]), &[]);
         // Runs on a server share their numbers.
         assert_eq!(
-            out_of_order(&run(&[], &log([None, None]), Form::Postgres)),
+            out_of_order(&run(
+                &[],
+                &log([None, None]),
+                Form::Postgres { receipts: false }
+            )),
             []
         );
         let far = [i64::MIN, i64::MAX].map(|id| row(id, "viewed", "12:00:00", Some(u64::MAX)));
