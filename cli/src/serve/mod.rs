@@ -381,9 +381,23 @@ mod tests {
         said
     }
 
-    /// Serves a site on another thread during the test.
+    /// Serves a site on another thread during the test. Requests name the host without a port.
     fn serving(site: ViewSite, idle: Duration) -> SocketAddr {
-        let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        serving_on(listening(), site, idle)
+    }
+
+    /// Serves a site as [`serving`] does; requests name the port, too.
+    fn serving_with_port(site: ViewSite, idle: Duration) -> SocketAddr {
+        let listener = listening();
+        let port = listener.local_addr().unwrap().port();
+        serving_on(listener, ViewSite { port, ..site }, idle)
+    }
+
+    fn listening() -> std::net::TcpListener {
+        std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap()
+    }
+
+    fn serving_on(listener: std::net::TcpListener, site: ViewSite, idle: Duration) -> SocketAddr {
         listener.set_nonblocking(true).unwrap();
         let at = listener.local_addr().unwrap();
         std::thread::spawn(move || {
@@ -509,7 +523,7 @@ mod tests {
     fn a_page_asks_its_own_desk_and_other_pages_ask_nothing() {
         let (dir, served) = run();
         let site = ViewSite::new("t".to_owned(), served, "");
-        let at = serving(site, Duration::from_millis(50));
+        let at = serving_with_port(site, Duration::from_millis(50));
         let own = format!("Origin: http://{at}\r\n");
         let (head, opened) = asked(at, "1", "\"open_served\"", &own);
         assert!(head.starts_with("HTTP/1.1 200"), "{head}");
@@ -556,7 +570,7 @@ mod tests {
         let long = (9 << 20) + 7;
         std::fs::write(dir.path().join("big.txt"), "x".repeat(long)).unwrap();
         let site = ViewSite::new("t".to_owned(), served, "");
-        let at = serving(site, Duration::from_millis(50));
+        let at = serving_with_port(site, Duration::from_millis(50));
         let question = r#"{"download":{"place":"","of":{"file":"big.txt"}}}"#;
         let (head, body) = asked(at, "1", question, "");
         assert!(head.contains("application/octet-stream"), "{head}");
