@@ -9,13 +9,17 @@ A row of A is compared with the row of B for the same statement, in the same cal
 branch. In two versions of a program, two statements are the same if their lines are the same, or if each is the only one \
 that binds its name. Durations differ if they differ by at least ten seconds and at least a fifth.
 
+Everything that the runs record is compared: also kinds and sources of values, attachments, metadata, gates, the audit log, \
+segments of agents, imports, tables that OpenProse does not define, and files. Ids and times are not compared, because they \
+differ between any two runs. What could not be compared is listed with the reason; `equal` in the JSON is then false.
+
 Marks:
   ~  the row differs
   -  only A records the row
   +  only B records the row
 
 Exit codes:
-  0  the runs were compared, and differ or not (`equal` in the JSON)
+  0  the runs were compared, completely or in part, and differ or not (`equal` in the JSON)
   1  the runs were compared, and one of them has an issue of severity error
   4  the runs are of different programs";
 

@@ -44,6 +44,8 @@ pub(crate) fn compared(view: &CompareView, width: usize) -> String {
     }
     values(&mut out, "Other values", &view.values, width);
     values(&mut out, "Memories", &view.memories, width);
+    values(&mut out, "Other records", &view.records, width);
+    more(&mut out, view.counts.records_differ, view.records.len());
     if !view.outputs.is_empty() {
         title(&mut out, "Outputs that differ");
         out.push_str(&wrap(&view.outputs.join(", "), width, "  "));
@@ -208,10 +210,14 @@ fn values(out: &mut String, heading: &str, of: &[ComparedValue], width: usize) {
 
 fn value(out: &mut String, of: &ComparedValue, below: &str, width: usize) {
     let len = |len: Option<u64>| len.map_or_else(|| "no value".to_owned(), bytes);
+    let only = |run: &str, len: Option<u64>| {
+        let len = len.map_or_else(String::new, |len| format!(", {}", bytes(len)));
+        format!("only in {run}{len}")
+    };
     let mut text = format!("{} ({}): ", of.name, of.kind);
     text.push_str(&match (of.a, of.b) {
-        (Some(_), None) => format!("only in A, {}", len(of.a_len)),
-        (None, Some(_)) => format!("only in B, {}", len(of.b_len)),
+        (Some(_), None) => only("A", of.a_len),
+        (None, Some(_)) => only("B", of.b_len),
         _ => format!("{} → {}", len(of.a_len), len(of.b_len)),
     });
     if let Some(note) = &of.note {
@@ -264,7 +270,7 @@ fn counts(view: &CompareView) -> String {
         .saturating_sub(of.differ)
         .saturating_sub(of.durations);
     format!(
-        "A has {}, B {}: {} the same, {} differ, {} in duration only, {} only in A, {} only in B. {} compared, {} differ.",
+        "A has {}, B {}: {} the same, {} differ, {} in duration only, {} only in A, {} only in B. {} compared, {} differ. {} compared, {} differ.",
         counted(of.a_rows.into(), "row", "rows"),
         of.b_rows,
         same,
@@ -274,5 +280,7 @@ fn counts(view: &CompareView) -> String {
         of.only_b,
         counted(of.values.into(), "value and memory", "values and memories"),
         of.values_differ,
+        counted(of.records.into(), "other record", "other records"),
+        of.records_differ,
     )
 }

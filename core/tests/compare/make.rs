@@ -86,6 +86,9 @@ pub(crate) fn told(view: &CompareView) -> String {
             let _ = writeln!(out, "{what} {}", of_value(value));
         }
     }
+    for record in &view.records {
+        let _ = writeln!(out, "{} {}", record.kind, of_value(record));
+    }
     for output in &view.outputs {
         let _ = writeln!(out, "output {output}");
     }
@@ -128,7 +131,14 @@ fn of_row(row: &ComparedRow) -> String {
         let _ = write!(out, "; took {}", row.longer.as_deref().unwrap_or_default());
     }
     for value in &row.values {
-        let _ = write!(out, "; wrote {}", of_value(value));
+        let metadata = value.kind == "metadata";
+        assert!(has(if metadata {
+            Difference::Metadata
+        } else {
+            Difference::Values
+        }));
+        let wrote = if metadata { "" } else { "wrote " };
+        let _ = write!(out, "; {wrote}{}", of_value(value));
     }
     out
 }

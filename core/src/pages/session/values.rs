@@ -250,7 +250,7 @@ impl Values {
     }
 
     /// Returns the place of a binding's own row or file.
-    fn row_of_binding(&self, binding: &Binding) -> ValuePlace {
+    pub(super) fn row_of_binding(&self, binding: &Binding) -> ValuePlace {
         self.place(
             ValueTable::Bindings,
             &binding.value,
@@ -561,7 +561,7 @@ impl ValueTable {
 }
 
 impl ValuePlace {
-    fn of_file(title: String, path: String, len: u64) -> ValuePlace {
+    pub(super) fn of_file(title: String, path: String, len: u64) -> ValuePlace {
         ValuePlace {
             title,
             from: path.clone(),

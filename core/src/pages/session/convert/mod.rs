@@ -87,6 +87,16 @@ impl Session {
         to_folder: bool,
         each: ChangeReceiver<'_>,
     ) -> Result<Vec<CopyLoss>, WriteError> {
+        self.carry_some(to_folder, true, each)
+    }
+
+    /// Does what [`Session::carry`] does; without `values`, bindings and the reports of tables are left out.
+    pub(in crate::pages::session) fn carry_some(
+        &self,
+        to_folder: bool,
+        values: bool,
+        each: ChangeReceiver<'_>,
+    ) -> Result<Vec<CopyLoss>, WriteError> {
         let mut carry = Carry {
             session: self,
             to_folder,
@@ -105,8 +115,10 @@ impl Session {
             },
         };
         carry.reading();
-        carry.tables();
-        carry.bindings()?;
+        if values {
+            carry.tables();
+            carry.bindings()?;
+        }
         carry.agents()?;
         carry.flush()?;
         carry.rows()?;

@@ -5,14 +5,17 @@
 //! | `programs.rs` | which statements of the two programs correspond |
 //! | `align.rs` | which rows of the two runs correspond |
 //! | `values.rs` | which values and memories differ, and in which lines |
+//! | `records.rs` | which metadata, gates and other records, tables and files differ |
 //! | `words.rs` | the differences in words |
 
 mod align;
 mod programs;
+mod records;
 mod values;
 mod words;
 
 use self::align::{AlignedRow, Alignment, align};
+use self::records::METADATA;
 use self::words::longer;
 use super::chosen::took;
 use super::overview;
@@ -40,12 +43,13 @@ const FIFTH: i64 = 5;
 
 /// The parts of a run that are compared. If one of them was not read completely, "no difference" would be wrong. The
 /// audit log is included because the log records how gates were decided.
-pub const COMPARED: [RunPart; 5] = [
+pub const COMPARED: [RunPart; 6] = [
     RunPart::Statements,
     RunPart::Bindings,
     RunPart::Agents,
     RunPart::Gates,
     RunPart::Audit,
+    RunPart::Imports,
 ];
 
 /// What to compare, and what to list.
@@ -91,6 +95,13 @@ pub fn compare(
     let _snapshots = (a.snapshot(), b.snapshot());
     let aligned = align(a, b, pairs.as_ref());
     let mut values = values::compare(a, b, &aligned);
+    let of_rows = values.of_row.values().map(Vec::len).sum::<usize>();
+    let values_differ = (of_rows + values.of_run.len() + values.memories.len()) as u32;
+    values.records(a, b, &aligned);
+    if let (Some(_), None) | (None, Some(_)) = (&a.run.program.source, &b.run.program.source) {
+        let why = programs.words.clone();
+        values.not_compared("the programs".to_owned(), why);
+    }
     let (of_a, of_b) = (overview(a, now), overview(b, now));
     let (longer_ms, longer) = longer(of_a.duration_ms, of_b.duration_ms);
     let mut view = CompareView {
@@ -106,10 +117,11 @@ pub fn compare(
         a_rows: a.trace.nodes.len() as u32,
         b_rows: b.trace.nodes.len() as u32,
         values: values.compared,
+        values_differ,
+        records: values.records_compared,
+        records_differ: values.records_differ,
         ..CompareCounts::default()
     };
-    let of_rows = values.of_row.values().map(Vec::len).sum::<usize>();
-    view.counts.values_differ = (of_rows + values.of_run.len() + values.memories.len()) as u32;
     let differs = differences(a, b, &aligned, &values.of_row, &mut view.counts);
     let listed = listed(&aligned, &differs, options.all);
     let sides = (a, b);
@@ -129,10 +141,11 @@ pub fn compare(
         differ,
         only_a,
         only_b,
-        values_differ,
+        records_differ,
         ..
     } = view.counts;
-    view.equal = differ + only_a + only_b + values_differ + values.not_compared_count == 0
+    let all = differ + only_a + only_b + values_differ + records_differ;
+    view.equal = all + values.not_compared_count == 0
         && !view.incomplete
         && view.a.status == view.b.status
         && programs.relation != ProgramRelation::Differs
@@ -140,6 +153,7 @@ pub fn compare(
     view.programs = programs;
     view.values = values.of_run;
     view.memories = values.memories;
+    view.records = values.records;
     view.outputs = values.outputs;
     view.not_compared = values.not_compared;
     view.not_compared_count = values.not_compared_count;
@@ -220,10 +234,13 @@ fn differences(
         };
         counts.paired += 1;
         let mut differs = between((a, of_a), (b, of_b));
-        if values.contains_key(&at) {
-            differs.push(Difference::Values);
-        }
+        let values = values.get(&at).into_iter().flatten();
+        differs.extend(values.map(|value| match &*value.kind {
+            METADATA => Difference::Metadata,
+            _ => Difference::Values,
+        }));
         differs.sort_unstable();
+        differs.dedup();
         match differs.as_slice() {
             [] => {}
             [Difference::Duration] => counts.durations += 1,

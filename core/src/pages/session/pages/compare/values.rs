@@ -1,6 +1,6 @@
 //! Compares the values and memories of two runs, and finds the lines that differ.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use imara_diff::InternedInput;
 use sha2::{Digest, Sha256};
@@ -9,18 +9,22 @@ use super::super::agents::used_agents;
 use super::super::lines::hunks;
 use super::super::writes::written;
 use super::align::Alignment;
+use super::records;
 use super::words::lines;
 use crate::model::{AgentScope, Binding, BindingKind, ValueAt};
 use crate::pages::session::Session;
-use crate::pages::session::values::ValuePlace;
+use crate::pages::session::values::{ValuePlace, inside};
 use crate::pages::view::{ComparedValue, NotCompared, ValueFormat, ValueView};
 use crate::trace::NodeId;
 
 /// How many bytes of a value are compared line by line.
-const SHOWN: usize = 64 << 10;
+pub(super) const SHOWN: usize = 64 << 10;
 
-/// The largest number of bytes of long or binary values that are compared, of both runs together.
-const MOST: u64 = 128 << 20;
+/// The largest number of bytes of long or binary values, tables and files that are compared, of both runs together.
+pub(super) const MOST: u64 = 128 << 20;
+
+/// Why a value is not compared once [`MOST`] bytes were read.
+pub(super) const USED_UP: &str = "what was compared before used up the limit of 128 MiB";
 
 /// The largest number of values that are listed as not compared.
 const NAMED: usize = 20;
@@ -40,8 +44,14 @@ pub(super) struct ValueDifferences {
     pub(super) not_compared_count: u32,
     /// How many values and memories were compared.
     pub(super) compared: u32,
-    /// How many bytes of long or binary values were read.
-    read: u64,
+    /// The attachments that are compared as values.
+    pub(super) attached: BTreeSet<String>,
+    /// The records that differ, such as gates: at most 1,000.
+    pub(super) records: Vec<ComparedValue>,
+    pub(super) records_compared: u32,
+    pub(super) records_differ: u32,
+    /// How many bytes of long or binary values, tables and files were read.
+    pub(super) read: u64,
 }
 
 /// A pair of bindings of both runs, or a binding of only one run.
@@ -52,7 +62,7 @@ struct Both {
 }
 
 /// The result of comparing two values.
-enum ValueComparison {
+pub(super) enum ValueComparison {
     Same,
     Differs(ComparedValue),
     Unknown(String),
@@ -160,8 +170,10 @@ impl ValueDifferences {
             return;
         }
         self.compared += 1;
+        let mut recorded = ValueComparison::Same;
         let verdict = match (of_a, of_b) {
             (Some(of_a), Some(of_b)) => {
+                recorded = self.recorded((a.0, of_a), (b.0, of_b));
                 let is_null = |at: &ValueAt| matches!(at, ValueAt::Row { len: None, .. });
                 let null = (is_null(&of_a.value), is_null(&of_b.value));
                 let places = (a.0.values.of_binding(of_a), b.0.values.of_binding(of_b));
@@ -181,11 +193,25 @@ impl ValueDifferences {
             .into_iter()
             .flatten()
             .any(|b| b.kind == BindingKind::Output);
-        let found = match verdict {
-            ValueComparison::Same => return,
-            ValueComparison::Unknown(why) => return self.not_compared(one.name.to_string(), why),
-            ValueComparison::Differs(found) => found,
-        };
+        let mut found = ComparedValue::default();
+        let mut is_same = true;
+        for verdict in [recorded, verdict] {
+            match verdict {
+                ValueComparison::Same => {}
+                ValueComparison::Unknown(why) => self.not_compared(one.name.to_string(), why),
+                ValueComparison::Differs(also) => {
+                    is_same = false;
+                    found = ComparedValue {
+                        lines: [found.lines, also.lines].concat(),
+                        more_lines: found.more_lines + also.more_lines,
+                        ..also
+                    };
+                }
+            }
+        }
+        if is_same {
+            return;
+        }
         if is_output {
             self.outputs.push(one.name.to_string());
         }
@@ -205,9 +231,37 @@ impl ValueDifferences {
         }
     }
 
+    /// Compares what two bindings record beside their values: the kind, the source, the attachment's path, and the row's
+    /// own value beside an attachment.
+    fn recorded(&mut self, a: (&Session, &Binding), b: (&Session, &Binding)) -> ValueComparison {
+        let told = |of: &Binding| {
+            let source = of.source.as_deref().unwrap_or_default().trim();
+            let path = of.attachment.as_deref().unwrap_or_default();
+            let kind = of.kind.word();
+            format!(
+                "kind: {kind}\nsource: {source}\nattachment: {path}\n{:?}",
+                of.fields
+            )
+        };
+        if !a.1.tail_known || !b.1.tail_known {
+            return ValueComparison::Unknown(
+                "the columns after its value were not read".to_owned(),
+            );
+        }
+        let found = records::compare(&told(a.1), &told(b.1));
+        match (&found, a.1.attachment.as_deref().and_then(inside)) {
+            (ValueComparison::Same, Some(path)) => {
+                self.attached.insert(path);
+                let place = |(session, of): (&Session, &Binding)| session.values.row_of_binding(of);
+                self.places(a.0, &place(a), b.0, &place(b))
+            }
+            _ => found,
+        }
+    }
+
     fn memories(&mut self, a: &Session, b: &Session) {
         let (of_a, of_b) = (used_agents(a), used_agents(b));
-        let names: std::collections::BTreeSet<_> = of_a.keys().chain(of_b.keys()).collect();
+        let names: BTreeSet<_> = of_a.keys().chain(of_b.keys()).collect();
         for key in names {
             let agent = |session: &Session, at: Option<&usize>| {
                 let agent = session.run.agents.get(*at?);
@@ -260,7 +314,7 @@ impl ValueDifferences {
         }
     }
 
-    fn not_compared(&mut self, name: String, why: String) {
+    pub(super) fn not_compared(&mut self, name: String, why: String) {
         self.not_compared_count += 1;
         if self.not_compared.len() < NAMED {
             self.not_compared.push(NotCompared { name, why });
@@ -268,7 +322,7 @@ impl ValueDifferences {
     }
 
     /// Compares the value at a place of A with the value at a place of B.
-    fn places(
+    pub(super) fn places(
         &mut self,
         a: &Session,
         at_a: &ValuePlace,
@@ -311,7 +365,7 @@ impl ValueDifferences {
         }
         self.read = self.read.saturating_add(a.2.len).saturating_add(b.2.len);
         if self.read > MOST {
-            return Err("the values compared before used up the limit of 128 MiB".to_owned());
+            return Err(USED_UP.to_owned());
         }
         let digest = |(session, at, _): (&Session, &ValuePlace, &ValueView)| {
             let mut hash = Sha256::new();
@@ -327,10 +381,12 @@ impl ValueDifferences {
 }
 
 /// Finds the lines in which two values differ.
-fn difference(a: &ValueView, b: &ValueView) -> ComparedValue {
+pub(super) fn difference(a: &ValueView, b: &ValueView) -> ComparedValue {
     if a.format == ValueFormat::Binary || b.format == ValueFormat::Binary {
         return ComparedValue {
             note: Some("not text".to_owned()),
+            a_len: Some(a.len),
+            b_len: Some(b.len),
             ..ComparedValue::default()
         };
     }
@@ -348,6 +404,8 @@ fn difference(a: &ValueView, b: &ValueView) -> ComparedValue {
         lines,
         cut,
         note: note.map(str::to_owned),
+        a_len: Some(a.len),
+        b_len: Some(b.len),
         ..ComparedValue::default()
     }
 }
