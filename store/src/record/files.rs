@@ -100,7 +100,7 @@ pub(crate) fn sweep(root: &Dir, _held: &RunLock) {
         let kind = name.strip_prefix(".tmp-");
         if kind.is_some_and(|kind| SLOTS.contains(&kind.split('-').next().unwrap_or(kind))) {
             // A file that cannot be removed harms no command: each one takes a new name.
-            let _ = root.remove(&name);
+            let _ = root.change(|| root.remove(&name));
         }
     }
 }
@@ -178,7 +178,7 @@ pub(crate) fn extend(root: &Dir, path: &str, at: u64, bytes: &[u8]) -> io::Resul
             let message = "it is not a plain file";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
-        None => (root.create(path)?, true),
+        None => (root.change(|| root.create(path))?, true),
     };
     let end = file.metadata()?.len();
     if end < at {
@@ -188,10 +188,18 @@ pub(crate) fn extend(root: &Dir, path: &str, at: u64, bytes: &[u8]) -> io::Resul
         ));
     }
     if end > at {
-        file.set_len(at)?;
+        let rest = root.read_part(path, at, end - at)?;
+        if rest.contains(&b'\n') && !bytes.starts_with(&rest) {
+            return Err(io::Error::other("another command added lines"));
+        }
+        root.change(|| file.set_len(at))?;
     }
     file.seek(SeekFrom::Start(at))?;
-    if let Err(cause) = file.write_all(bytes).and_then(|()| file.sync_data()) {
+    let written = root.change(|| file.write_all(bytes));
+    if let Err(cause) = written.and_then(|()| file.sync_data()) {
+        if !root.is_in_turn() {
+            return Err(cause);
+        }
         let undone = if new {
             root.remove(path)
         } else {
