@@ -1,5 +1,6 @@
 use std::fs::{File, TryLockError};
 use std::io;
+use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -18,18 +19,38 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// The exclusive right to write to a run. Dropping this value releases the right; if the process dies, the system
 /// releases it.
 #[derive(Debug)]
-pub(crate) struct RunLock {
+pub struct RunLock {
     _file: File,
 }
 
 /// Waits for the exclusive right to write to the run in `dir`.
 pub(crate) fn lock(dir: &Dir) -> Result<RunLock, Fault> {
+    wait(dir, open(dir)?, try_lock)
+}
+
+/// Keeps commands from recording into the run in `dir` while the returned value exists, so that a reader finds all of
+/// its files in one state. Waits for a command that records now. Returns `None` if the run has no readable lock file.
+///
+/// # Errors
+/// If a command records for too long.
+pub fn hold(dir: &Path) -> Result<Option<RunLock>, Fault> {
+    let held = Dir::open(dir).and_then(|dir| Ok((dir.file(LOCK)?, dir)));
+    let Ok((Some(file), dir)) = held else {
+        return Ok(None);
+    };
+    wait(&dir, file, File::try_lock_shared).map(Some)
+}
+
+fn wait(
+    dir: &Dir,
+    file: File,
+    attempt: impl Fn(&File) -> Result<(), TryLockError>,
+) -> Result<RunLock, Fault> {
     let path = dir.shown(LOCK);
-    let file = open(dir)?;
     let begun = Instant::now();
     let mut pause = Duration::from_micros(200);
     loop {
-        match try_lock(&file) {
+        match attempt(&file) {
             Ok(()) => return Ok(RunLock { _file: file }),
             // On a file system without locks, SQLite's own locking or the order of renames must suffice.
             Err(TryLockError::Error(cause)) if cause.kind() == io::ErrorKind::Unsupported => {

@@ -62,6 +62,8 @@ pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
     let asks = out.terminal && !args.yes && written::can_ask();
     if asks {
         say(&print::shared(&looked()?, out.width));
+        // Commands that record must not wait for an answer.
+        opened.locks.take();
         if !written::agreed(file)? {
             return Err(CliError::refused("not-agreed", "nothing was written"));
         }
@@ -70,6 +72,7 @@ pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
     let temporary = written::beside(file)?;
     let packed = sharing.pack(&made, &mut || written::emptied(temporary.as_file()));
     let (mut report, _) = packed.map_err(failed)?;
+    opened.locks.take();
     word(format).clone_into(&mut report.format);
     if !asks {
         note_unused(args, &report);

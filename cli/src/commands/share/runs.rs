@@ -1,5 +1,6 @@
 //! Opens the runs that `share` writes into one file.
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
 use prosescope_core::model::source::Source;
@@ -9,7 +10,7 @@ use prosescope_core::record::render::text::escape;
 use prosescope_share::copy::SharedRun;
 use prosescope_share::pack::Databases;
 use prosescope_share::sharing::RunWithDatabases;
-use prosescope_store::{Disk, DiskDatabases, WorkflowReader};
+use prosescope_store::{Disk, DiskDatabases, RunLock, WorkflowReader, hold};
 
 use crate::commands::{convert, server_copy, unread};
 use crate::error::CliError;
@@ -23,6 +24,8 @@ pub(in crate::commands) struct RunsToShare {
     all: Vec<One>,
     /// Temporary copies of runs in PostgreSQL, or in files. They are deleted when this field is dropped.
     _copies: Vec<tempfile::TempDir>,
+    /// The locks that keep commands from recording into runs in files, until these are copied.
+    pub(super) locks: RefCell<Vec<RunLock>>,
 }
 
 enum One {
@@ -44,6 +47,7 @@ impl RunsToShare {
     ) -> Result<RunsToShare, CliError> {
         let mut all = Vec::new();
         let mut copies = Vec::new();
+        let mut locks = Vec::new();
         for name in names {
             let path = Path::new(name);
             if path.is_file() && WorkflowReader::open(path).is_ok() {
@@ -67,6 +71,13 @@ impl RunsToShare {
                     locate::open_alone(&to.to_string_lossy())?
                 }
             };
+            let opened = match is_files(&opened).then(|| hold(&opened.dir)).transpose()? {
+                Some(Some(lock)) => {
+                    locks.push(lock);
+                    locate::open_alone(name)?
+                }
+                _ => opened,
+            };
             unread::require_no_io_error(&opened.session)?;
             let opened = if !(as_database && is_files(&opened)) {
                 opened
@@ -84,6 +95,7 @@ impl RunsToShare {
         Ok(RunsToShare {
             all,
             _copies: copies,
+            locks: RefCell::new(locks),
         })
     }
 
