@@ -52,10 +52,11 @@ pub fn fill(shape: &str, seed: u64) -> String {
         rest = &rest[at + 1..];
         let field = rest.split_once('}').and_then(|(field, after)| {
             let (class, length) = field.split_once(':')?;
+            let known = class.bytes().all(|b| b.is_ascii_alphanumeric());
             let length = length
                 .parse::<usize>()
                 .ok()
-                .filter(|length| *length <= LONGEST)?;
+                .filter(|length| known && *length <= LONGEST)?;
             Some((class, length, after))
         });
         match field {
