@@ -5,6 +5,7 @@ mod found;
 mod innocent;
 mod planted;
 mod properties;
+mod recall;
 mod replacing;
 mod speed;
 mod table;
