@@ -126,7 +126,7 @@ pub struct Overview {
     /// A description of the database's content, if the database has no row for the run.
     pub missing: Option<String>,
     /// Recorded facts that have no other field: `upstream` and `root` of a log, keys of run.json, header keys of a
-    /// state file that OpenProse does not define.
+    /// state file that OpenProse does not define, exit codes in the headers of values, runs whose results were reused.
     pub facts: Vec<(String, String)>,
     /// The ids of other runs in the same database.
     pub other_runs: Vec<String>,

@@ -69,8 +69,19 @@ pub struct Receipts {
     pub head: Option<Text>,
     /// Whether the line after the last receipt is incomplete because its writing was interrupted.
     pub torn: bool,
-    /// The statements in the receipts, each once, with their status.
-    pub statements: Vec<(Text, Status)>,
+    /// The statements in the receipts, each once.
+    pub statements: Vec<StatementReceipt>,
+}
+
+/// The last receipt of a statement.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StatementReceipt {
+    /// The statement's id, such as `s001`.
+    pub id: Text,
+    /// The recorded status.
+    pub status: Status,
+    /// The earlier run whose result was taken instead of running the statement (`reused_from`).
+    pub reused_from: Option<Text>,
 }
 
 impl Receipts {
@@ -117,14 +128,19 @@ pub fn read(log: &str) -> (Receipts, Vec<Issue>) {
         if let (Some(id), Some(status)) = (statement, status)
             && receipts.statements.len() < MOST_STATEMENTS
         {
+            let own = StatementReceipt {
+                id: id.clone(),
+                status,
+                reused_from: object.get("reused_from").and_then(source_run),
+            };
             match places
                 .get(&id)
                 .and_then(|at: &usize| receipts.statements.get_mut(*at))
             {
-                Some(known) => known.1 = status,
+                Some(known) => *known = own,
                 None => {
-                    places.insert(id.clone(), receipts.statements.len());
-                    receipts.statements.push((id, status));
+                    places.insert(id, receipts.statements.len());
+                    receipts.statements.push(own);
                 }
             }
         }
@@ -154,13 +170,14 @@ pub fn read(log: &str) -> (Receipts, Vec<Issue>) {
 
 /// Returns a state file whose trace has one line for each statement of the receipts. A line contains only the
 /// statement's id, because receipts do not contain texts.
-pub(crate) fn state_file(statements: &[(Text, Status)]) -> StateFile {
-    let line = |(number, (id, status)): (u32, &(Text, Status))| TraceLine {
+pub(crate) fn state_file(statements: &[StatementReceipt]) -> StateFile {
+    let line = |(number, own): (u32, &StatementReceipt)| TraceLine {
         line: Some(number),
-        text: id.clone(),
+        text: own.id.clone(),
         annotation: Some(Annotation {
-            status: Some(status.clone()),
-            raw: status.word().into(),
+            status: Some(own.status.clone()),
+            raw: own.status.word().into(),
+            note: (own.reused_from.as_ref()).map(|run| format!("reused from {run}").into()),
             ..Annotation::default()
         }),
     };
@@ -287,6 +304,11 @@ fn cell(value: Option<&Value>, most: usize) -> ShownCell {
         len: whole.len() as u64,
         cut: to < whole.len(),
     }
+}
+
+/// Returns the run that a value of `reused_from` names: `{"run_id": …, "statement_id": …}`.
+fn source_run(value: &Value) -> Option<Text> {
+    text(value.get("run_id").unwrap_or(value))
 }
 
 /// Returns the run's status that a control receipt records; `None` for any other receipt.

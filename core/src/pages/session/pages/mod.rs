@@ -15,6 +15,7 @@ mod check;
 mod chosen;
 mod compare;
 mod cost;
+mod exit_codes;
 mod files;
 mod for_model;
 pub(super) mod gates;

@@ -10,7 +10,7 @@ use super::questions::questions;
 use super::resume::{facts, trace_as_program};
 use super::trace::{count, error_of, execution, is_cause, node_ref, status_word};
 use super::work::sentence_start;
-use super::{cost, next_action, story};
+use super::{cost, exit_codes, next_action, story};
 use crate::model::time::{Stamp, human_duration};
 use crate::model::{
     Binding, Execution, FolderForm, Form, Gate, GateStatus, Run, RunStatus, Status, ValueAt,
@@ -23,8 +23,6 @@ use crate::trace::{NodeId, NodeKind, NodeStatus};
 
 /// The largest number of links in a list of the overview.
 pub(super) const LINKS: usize = 20;
-/// How many nodes before a gate are searched for the value that the gate was about.
-const JUDGED: usize = 100;
 /// The largest number of facts of a record that are shown, and of characters of each fact.
 const FACTS: usize = 50;
 const FACT: usize = 200;
@@ -119,7 +117,7 @@ pub(super) fn overview_of(
     }
     view.story = story::sentences(&view, &run.form, trace.remarks.len() as u32);
     view.story.extend(if_rejected(session, &view, facts, plan));
-    view.story.extend(judged(session));
+    view.story.extend(exit_codes::judged(session));
     next_action::add(&mut view, session, facts, plan, now);
     view
 }
@@ -178,25 +176,6 @@ fn if_rejected(
     } else {
         format!("If rejected, {}.", then.if_rejected)
     })
-}
-
-/// Describes the value before a gate that ended the run, and the exit code of the value's command. `None` if no gate
-/// ended the run, or if no value was written before the gate.
-fn judged(session: &Session) -> Option<String> {
-    let cause = session.trace.first_cause?;
-    session.node(cause).filter(|node| node.kind.is_gate())?;
-    let before = NodeId::new(0).to(cause).rev().take(JUDGED);
-    let mut wrote = before.filter_map(|at| super::writes::wrote(session, at).pop());
-    let value = wrote.next()?;
-    let binding = session.run.bindings.get(value.binding as usize)?;
-    let code = binding.fields.iter().find(|(key, _)| **key == *"exit_code");
-    let code = code.map_or(String::new(), |(_, code)| {
-        format!(", with exit_code {}", short(code, 20))
-    });
-    Some(format!(
-        "The value before this gate is `{}`{code}.",
-        short(&value.name, 80)
-    ))
 }
 
 /// Describes what failed or was stopped because of the first cause. In a completed run: why the run continued after the
@@ -300,6 +279,9 @@ fn recorded_facts(run: &Run) -> Vec<(String, String)> {
     }
     for (key, value) in run.facts.iter().take(FACTS) {
         add(key, value);
+    }
+    if let Some(codes) = exit_codes::of_values(run) {
+        add("exit codes", &codes);
     }
     facts
 }

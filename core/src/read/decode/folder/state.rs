@@ -1,13 +1,16 @@
 //! Reads the state of a run folder: the state file in any format, `run.json`, and the receipts
 //! (docs/reference/formats.md).
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
 use super::files::is_state_name;
 use super::tree::RunTree;
 use crate::model::issue::Issue;
 use crate::model::source::FileEntry;
-use crate::model::{CompactLog, FolderForm, RecordedStatus, Run, RunHead};
+use crate::model::{CompactLog, FolderForm, RecordedStatus, Run, RunHead, Text};
+use crate::read::decode::receipts::StatementReceipt;
 use crate::read::decode::sealed::is_sealed;
 use crate::read::decode::state_md::{self, lines};
 use crate::read::decode::{compact_log, preamble, receipts};
@@ -317,8 +320,26 @@ fn receipts_of(tree: &mut RunTree<'_>, run: &mut Run, anchor: Option<&Anchor>) -
         });
     }
     run.tables.push(read.table());
+    run.facts.extend(reused(&read.statements));
     if run.state_file.is_none() && run.log.is_none() && run.remarks.is_empty() {
         run.state_file = Some(receipts::state_file(&read.statements));
     }
     true
+}
+
+/// Returns a fact for each earlier run whose results were taken, with the statements that were not run again.
+fn reused(statements: &[StatementReceipt]) -> Vec<(Text, Text)> {
+    let mut of: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for own in statements {
+        if let Some(run) = &own.reused_from {
+            of.entry(run).or_default().push(&own.id);
+        }
+    }
+    let fact = |(run, ids): (&str, Vec<&str>)| {
+        (
+            "reused from".into(),
+            format!("{run}: {}", ids.join(", ")).into(),
+        )
+    };
+    of.into_iter().map(fact).collect()
 }
