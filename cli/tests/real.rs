@@ -243,3 +243,19 @@ fn commands_say_what_is_there_and_end_so() {
     }
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
+
+/// openclaw-prose writes the list of chats beside its runs. The list is read for a run by its id and by its path.
+#[test]
+fn the_list_of_chats_beside_a_run_names_its_writer() {
+    let chats = format!("{{\"agent:main:web\": \"{RUN}\"}}");
+    let state = format!("# run:{RUN} p.prose\n1→ a ✓\n---end 2026-01-04T10:20:00Z\n");
+    let files = [("state.md", &*state), ("../sessions.json", &chats)];
+    let project = project(files);
+    let path = format!(".prose/runs/{RUN}");
+    let file = format!("{path}/state.md");
+    for run in [RUN, &path, &file] {
+        let (_, said) = said(&project, &["show", run]);
+        assert!(said.contains("openclaw-prose"), "{said}");
+        assert!(said.contains("agent:main:web"), "{said}");
+    }
+}

@@ -282,10 +282,10 @@ pub(crate) fn store(error: StoreError) -> CliError {
 }
 
 /// Returns the options to read agents: the agents of the project if the run was given by its path, and the agents of
-/// the user.
+/// the user. The list of chats of openclaw-prose, which is beside its runs, is read in the same way.
 pub(super) fn options(prose: Option<&Path>) -> Result<Options, CliError> {
     let agents_only = |path: &str| {
-        path == "agents.db"
+        matches!(path, "agents.db" | "runs/" | "runs/sessions.json")
             || path.starts_with("agents.db-")
             || path == ".env"
             || path.starts_with("agents/")

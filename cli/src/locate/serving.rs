@@ -55,8 +55,7 @@ pub(crate) fn served(runs: &[String]) -> Result<Served, CliError> {
             root.is_empty()
                 || path.starts_with(&inside)
                 || above
-                || path == "agents.db"
-                || path == ".env"
+                || matches!(path, "agents.db" | ".env" | "runs/sessions.json")
                 || path.starts_with("agents/")
         };
         served.add(path, "", Box::new(wanted));

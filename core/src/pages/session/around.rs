@@ -3,6 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::survey::{join, split};
 use super::unread::unread;
 use super::values::{NamedDatabase, Values};
 use super::{OpenError, Options, Session};
@@ -59,6 +60,11 @@ impl Parts {
     /// the `.prose` folder around the run and from the folders in `options.around`. With `only`, just the agents of
     /// that name are added, without their segments and without issues of settings.
     pub(super) fn around(&mut self, options: &Options, only: Option<&str>) {
+        let (source, root) = (Rc::clone(&self.values.source), &self.values.root);
+        if only.is_none() && !root.is_empty() {
+            let runs = join(split(root.trim_end_matches('/')).0, "");
+            folder::of_chat(source.as_ref(), &runs, &mut self.run);
+        }
         if let Some(prefix) = prose_folder(&self.values.root) {
             let own = AgentFolder {
                 scope: AgentScope::Project,
@@ -127,6 +133,10 @@ impl Parts {
             added.rotate_left(of_database.min(added.len()));
         }
         self.run.issues.extend(issues);
+        if only.is_none() && around.scope == AgentScope::Project {
+            let runs = format!("{}runs/", around.prefix);
+            folder::of_chat(source, &runs, &mut self.run);
+        }
         let env = format!("{}.env", around.prefix);
         if only.is_none()
             && around.scope == AgentScope::Project
@@ -185,7 +195,54 @@ fn prose_folder(root: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::rc::Rc;
+
     use super::prose_folder;
+    use crate::pages::session::pages::overview;
+    use crate::pages::session::{Options, Session};
+    use crate::read::sqlite::MemorySource;
+
+    /// The list of chats is beside the runs, in any source that contains the runs' folder.
+    #[test]
+    fn a_run_that_a_list_of_chats_names_is_of_openclaw_prose() {
+        let chat = "chat agent:main:web".to_owned();
+        let openclaw = "written by openclaw-prose, in the form of OpenProse 0.5 to 0.8".to_owned();
+        let newer = "written by OpenProse 0.11".to_owned();
+        let of_chat = vec![openclaw, chat];
+        let new = r#"{"agent:main:web": "r1", "n": 1}"#;
+        for (place, also, chats, told) in [
+            (".prose/runs/r1", "program.prose", new, &of_chat),
+            (
+                "runs/r1",
+                "program.prose",
+                r#"{"r1": "agent:main:web"}"#,
+                &of_chat,
+            ),
+            ("r1", "program.prose", new, &of_chat),
+            (
+                "runs/r1",
+                "program.prose",
+                r#"{"agent:main:web": "r2"}"#,
+                &vec![],
+            ),
+            ("runs/r1", "program.prose", "not JSON", &vec![]),
+            ("runs/r1", "manifest.run.md", new, &vec![newer]),
+        ] {
+            let runs = place.trim_end_matches("r1");
+            let text = "session \"A\"\n";
+            let files = [
+                (format!("{place}/{also}"), text),
+                (format!("{place}/state.md"), "# run:r1 p.prose\n1→ a ✓\n"),
+                (format!("{runs}sessions.json"), chats),
+            ];
+            let files = files.map(|(path, text)| (path, text.as_bytes().to_vec()));
+            let source = Rc::new(MemorySource::new("a drop", files));
+            let session = Session::open(source, place, &Options::default()).unwrap();
+            let facts = overview(&session, None).facts.into_iter();
+            let facts: Vec<String> = facts.map(|(key, value)| format!("{key} {value}")).collect();
+            assert_eq!(&facts, told, "{place}, {also}, {chats}");
+        }
+    }
 
     #[test]
     fn finds_the_prose_folder_above_a_run() {

@@ -1,18 +1,19 @@
 //! Tells which generation of OpenProse wrote a run folder, from the files that only that generation writes
 //! (contract-2.md, "Generations and how a reader tells them apart"). No file of a run contains the version itself.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
 use super::mounted::INTENT;
 use super::tree::RunTree;
 use crate::model::issue::Issue;
+use crate::model::source::Source;
 use crate::model::{LogEvent, Run, RunStatus};
 
 /// The plan of a run of contract 1: its nodes, and which node reads which.
 const MANIFEST: &str = "forme.manifest.json";
-/// Maximum bytes read of that plan.
+/// Maximum bytes read of that plan, and of the list of chats.
 const MOST: usize = 16 << 20;
 /// The generation whose truth is receipts.
 pub(in crate::read::decode) const CONTRACT_2: &str = "OpenProse 0.15 to 0.18 (contract 2)";
@@ -26,10 +27,34 @@ const MARKS: [(&str, &[&str]); 5] = [
     ("OpenProse 0.5 to 0.8", &["program.prose"]),
 ];
 
+/// The name of the fact that names the generation.
+const WRITTEN_BY: &str = "written by";
+
 /// Adds the fact that names the generation of OpenProse that wrote the run.
 pub(in crate::read::decode) fn written_by(run: &mut Run, generation: &str) {
-    run.facts
-        .insert(0, ("written by".into(), generation.into()));
+    run.facts.insert(0, (WRITTEN_BY.into(), generation.into()));
+}
+
+/// Names openclaw-prose, which still writes the first form of runs, if its list of chats names this run. The list,
+/// `sessions.json`, is in the folder of runs, whose path is `runs` (empty, or ending in `/`). A run that shows another
+/// generation keeps it.
+pub fn of_chat(source: &dyn Source, runs: &str, run: &mut Run) {
+    let path = format!("{runs}sessions.json");
+    if source.file(&path).is_none() || run.facts.iter().any(|(key, _)| **key == *WRITTEN_BY) {
+        return;
+    }
+    let bytes = source.read(&path, 0, MOST).unwrap_or_default();
+    let chats: BTreeMap<String, serde_json::Value> =
+        serde_json::from_slice(&bytes).unwrap_or_default();
+    // A key is a chat and its value a run; the first versions wrote them the other way round.
+    let chat = chats.iter().find_map(|(key, value)| match value.as_str()? {
+        value if *value == *run.id => Some(&**key),
+        value => (**key == *run.id).then_some(value),
+    });
+    if let Some(chat) = chat {
+        run.facts.insert(0, ("chat".into(), chat.into()));
+        written_by(run, "openclaw-prose, in the form of OpenProse 0.5 to 0.8");
+    }
 }
 
 /// Adds a fact about the generation that wrote the folder. The first programs and those that only look like them get

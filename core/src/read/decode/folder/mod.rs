@@ -51,6 +51,7 @@ pub use tree::is_workings;
 
 pub use bindings::{binding_of, head_of, in_order_of_index, scoped};
 pub use files::role;
+pub use generation::of_chat;
 pub(in crate::read::decode) use generation::{CONTRACT_2, written_by};
 pub use history::{binding_versions, memory_versions, version_counts};
 pub use imports::import_row;
