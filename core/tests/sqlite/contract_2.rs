@@ -58,8 +58,16 @@ fn the_last_receipt_of_a_node_beats_the_row_of_the_run() {
 
     let again =
         "INSERT INTO receipt (node, wake, status) VALUES ('editor', 'not JSON', 'rendered');";
-    let (status, rows, ..) = shown(&format!("{failed}{again}"));
+    let (status, rows, rules, _) = shown(&format!("{failed}{again}"));
     assert_eq!(status, "completed");
+    assert_eq!(rules, ["malformed-json"]);
+    let run = Db::of(&format!("{SCHEMA}{ROWS}{failed}{again}")).read();
+    assert!(
+        run.issues[0]
+            .message
+            .starts_with("`wake` of a receipt is not JSON: ")
+    );
+    assert_eq!(run.issues[0].location.row, Some(3));
     assert_eq!(rows, ["researcher completed", "editor completed"]);
 }
 

@@ -11,6 +11,7 @@ mod triggers;
 
 pub use allowed::{CHECKS, OF_RUNS, OF_WORKFLOWS, SchemaName, allows_default, judge};
 pub use check::{check, check_agents};
+pub(crate) use names::RECEIPT_COLUMNS;
 pub use names::{
     AGENT_MEMORY_HISTORY, AGENT_SEGMENTS, AGENTS, BINDING_HISTORY, BINDINGS, EVENTS, EXECUTION,
     FRAME_AROUND, GATE_AUDIT_LOG, GATES, IMPORTS, RECEIPT, ROOT_PATH, RUN, SOURCE_EXECUTION,

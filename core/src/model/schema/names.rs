@@ -69,6 +69,17 @@ pub const ROOT_PATH: &str = "root_path";
 /// The table with the receipts of a database of contract 2.
 pub const RECEIPT: &str = "receipt";
 
+/// The columns of receipts that are read: texts, then objects and lists as JSON.
+pub(crate) const RECEIPT_COLUMNS: [Want<'static>; 7] = [
+    Want::short("node"),
+    Want::short("prev"),
+    Want::short("status"),
+    Want::json("wake"),
+    Want::json("fingerprints"),
+    Want::json("semantic_diff"),
+    Want::json("cost"),
+];
+
 /// The tables that only databases of contract 2 have.
 pub(super) const OF_CONTRACT_2: [&str; 3] =
     [RECEIPT, "world_model_version", "world_model_published"];
