@@ -3,7 +3,8 @@
 
 use prosescope_core::model::database::FoundTable;
 use prosescope_core::model::schema::{
-    AGENT_SEGMENTS, AGENTS, FRAME_AROUND, GATES, RUN, SOURCE_EXECUTION, known_column, known_table,
+    AGENT_SEGMENTS, AGENTS, FRAME_AROUND, GATES, RECEIPT, RUN, SOURCE_EXECUTION, known_column,
+    known_table,
 };
 use prosescope_core::model::{ColumnInfo, TableInfo};
 use tokio_postgres::{Error, Row};
@@ -322,7 +323,7 @@ impl ScannedTable {
     /// Returns the name of the missing run column, if this is a table of OpenProse or Prosescope without that column.
     pub(crate) fn lacks_run(&self, of: &RowOwner) -> Option<&'static str> {
         let name = self.found.info.name.as_str();
-        let is_of_runs = known_table(name) || OURS.contains(&name);
+        let is_of_runs = known_table(name) || OURS.contains(&name) || name == RECEIPT;
         let is_missing = is_of_runs && self.run.is_none() && *of != RowOwner::Runs(None);
         is_missing.then(|| run_column(name))
     }

@@ -30,7 +30,10 @@ pub(super) fn run(args: &BriefArgs, out: &Out) -> Result<Exit, CliError> {
             .hint("`prosescope next` prints the next command"));
     };
     let on_server = locate::id_on_server(&folder).is_some();
-    let database = matches!(session.run().form, Form::Sqlite { .. } | Form::Postgres);
+    let database = matches!(
+        session.run().form,
+        Form::Sqlite { .. } | Form::Postgres { .. }
+    );
     let shown = task.binding.as_deref().unwrap_or("anon_…");
     let frame = task.frame.as_ref().map(|frame| frame.id);
     let task = Brief {

@@ -168,10 +168,13 @@ fn renamed_columns_are_read() {
     let rename = "ALTER TABLE openprose.run RENAME COLUMN program_path TO root_path;
          ALTER TABLE openprose.run RENAME COLUMN program_source TO root_source;
          ALTER TABLE openprose.bindings RENAME COLUMN kind TO binding";
-    let before = project.json(&["show", &run]);
+    let before = project.json(&["show", &run])["overview"].clone();
     cluster.psql(&url, rename).unwrap();
-    let after = project.json(&["show", &run]);
-    assert_eq!(after["program"], before["program"]);
+    let after = project.json(&["show", &run])["overview"].clone();
+    assert_eq!(
+        (after["program"].as_str(), &after["program"]),
+        (Some("p.prose"), &before["program"])
+    );
     assert_eq!(after["statements"], before["statements"]);
     let bindings = project.json(&["bindings", &run]).to_string();
     assert!(
@@ -185,4 +188,79 @@ fn renamed_columns_are_read() {
         "three"
     );
     project.prose(0, &["program", &run], "");
+}
+
+/// The tables of contract 2 in PostgreSQL (contract-2.md, "Databases"). No public database of this form is known.
+const CONTRACT_2: &str = r#"
+    CREATE SCHEMA openprose;
+    CREATE TABLE openprose.run (id TEXT PRIMARY KEY, root_path TEXT, root_source TEXT, started_at TIMESTAMPTZ,
+      updated_at TIMESTAMPTZ, status TEXT, state_mode TEXT, metadata JSONB);
+    CREATE TABLE openprose.execution (id BIGSERIAL PRIMARY KEY, run_id TEXT, statement_index INTEGER, statement_text TEXT,
+      status TEXT, started_at TIMESTAMPTZ, completed_at TIMESTAMPTZ, error_message TEXT, parent_id BIGINT, metadata JSONB);
+    CREATE TABLE openprose.bindings (name TEXT, run_id TEXT, execution_id BIGINT, binding TEXT, value TEXT,
+      source_statement TEXT, created_at TIMESTAMPTZ, updated_at TIMESTAMPTZ, attachment_path TEXT);
+    CREATE TABLE openprose.receipt (id BIGSERIAL PRIMARY KEY, run_id TEXT, node TEXT NOT NULL, contract_fingerprint TEXT,
+      wake JSONB, input_fingerprints JSONB, fingerprints JSONB, semantic_diff JSONB, prev TEXT,
+      status TEXT CHECK (status IN ('rendered', 'skipped', 'failed')), cost JSONB, sig JSONB, created_at TIMESTAMPTZ);
+    INSERT INTO openprose.run (id, root_path, status, started_at, updated_at)
+      SELECT id, 'root.prose.md', 'completed', '2026-02-01 10:00Z', '2026-02-01 10:05Z'
+      FROM unnest(ARRAY['20260201-100000-aaaaaa', '20260201-100000-bbbbbb', '20260201-100000-cccccc']) AS id;
+    INSERT INTO openprose.receipt (run_id, node, wake, fingerprints, semantic_diff, status, cost) VALUES
+      ('20260201-100000-aaaaaa', 'researcher', '{"source": "input"}', '{"@atomic": "t1"}', '{}', 'rendered',
+       '{"provider": "x", "model": "opus", "tokens": {"fresh": 1200, "reused": 300}, "surprise_cause": "input"}'),
+      ('20260201-100000-bbbbbb', 'researcher', '{"source": "input"}', '{"@atomic": "t1"}', '{}', 'rendered', NULL),
+      ('20260201-100000-aaaaaa', 'editor', '{"source": "self"}', '{}', '{"failure_reason": "no draft"}', 'failed', NULL),
+      (NULL, 'stranger', '{}', '{}', '{}', 'failed', NULL);
+"#;
+
+#[test]
+fn receipts_decide_in_a_list_and_in_a_run() {
+    let Some(cluster) = cluster() else {
+        return;
+    };
+    let url = cluster.database();
+    cluster.psql(&url, CONTRACT_2).unwrap();
+    let project = Project::new(PROGRAM, &url);
+    let failed = "postgres:20260201-100000-aaaaaa";
+    let shown = &project.json(&["show", failed])["overview"];
+    assert_eq!(shown["status"], "failed", "{shown}");
+    assert_eq!(shown["form"], "PostgreSQL, contract 2, receipts");
+    assert_eq!(shown["failure"]["error"], "no draft");
+    assert_eq!(shown["cost"]["total"]["fresh"], 1200);
+    let rows = project.prose(0, &["trace", failed], "");
+    assert!(rows.contains("researcher") && !rows.contains("stranger"));
+    let said = "woken by input; 1\u{202f}200 tokens, 300 reused (opus); changed its truth";
+    assert!(rows.contains(said), "{rows:?}");
+    let of = |run: &str| {
+        project.json(&["show", &format!("postgres:20260201-100000-{run}")])["overview"].clone()
+    };
+    assert_eq!(of("bbbbbb")["status"], "completed");
+    let plain = of("cccccc");
+    assert_eq!(
+        (&*plain["form"].to_string(), &plain["statements"]),
+        ("\"PostgreSQL\"", &0.into())
+    );
+
+    // A list reads only the rows of runs that ended, but receipts count more than those.
+    let listed = project.json(&["runs"]);
+    let listed = listed["runs"].as_array().unwrap().iter();
+    let mut listed: Vec<String> = listed
+        .map(|run| format!("{} {}", run["name"], run["status"]).replace('"', ""))
+        .collect();
+    listed.sort();
+    let end = |line: &String| line.rsplit('-').next().unwrap().to_owned();
+    let ends: Vec<String> = listed.iter().map(end).collect();
+    assert_eq!(
+        ends,
+        ["aaaaaa failed", "bbbbbb completed", "cccccc completed"]
+    );
+
+    let refused = project.prose(4, &["begin", "1", "--run", failed], "");
+    assert!(refused.contains("does not record in"), "{refused}");
+
+    // Without the column, a receipt may belong to any of the runs.
+    let drop = "ALTER TABLE openprose.receipt DROP COLUMN run_id";
+    cluster.psql(&url, drop).unwrap();
+    let unknown = project.prose(1, &["show", failed], "");
+    assert!(unknown.contains("has no column `run_id`"), "{unknown}");
 }

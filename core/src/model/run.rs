@@ -132,7 +132,10 @@ pub enum Form {
         dialect: Dialect,
     },
     /// PostgreSQL tables that hold rows of several runs.
-    Postgres,
+    Postgres {
+        /// Whether receipts record what ran (contract 2).
+        receipts: bool,
+    },
     /// A run folder.
     Folder {
         /// The format of the folder's state file.
@@ -156,8 +159,9 @@ impl Form {
     /// Returns whether receipts of nodes record what ran, and no statements of a program (contract 2).
     pub fn has_nodes(&self) -> bool {
         let ledgers = [FolderForm::Mounted, FolderForm::Reactor].map(FolderForm::form);
-        let dialect = Dialect::Receipts;
-        ledgers.contains(self) || *self == Form::Sqlite { dialect }
+        let (dialect, receipts) = (Dialect::Receipts, true);
+        let tables = [Form::Sqlite { dialect }, Form::Postgres { receipts }];
+        ledgers.contains(self) || tables.contains(self)
     }
 
     /// Returns the form in words: `SQLite, append-only`, `folder, state.md`.
@@ -171,7 +175,8 @@ impl Form {
                 Dialect::Receipts => "SQLite, contract 2, receipts",
                 Dialect::Renamed => "SQLite, contract 2",
             },
-            Form::Postgres => "PostgreSQL",
+            Form::Postgres { receipts: false } => "PostgreSQL",
+            Form::Postgres { receipts: true } => "PostgreSQL, contract 2, receipts",
             Form::Folder { form } => form.words(),
             Form::Agents => "agents",
             Form::Unknown => "unknown",

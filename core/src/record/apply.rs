@@ -113,7 +113,7 @@ impl Run {
         error: Option<&str>,
         meta: &str,
     ) {
-        if self.form != Form::Postgres {
+        if !matches!(self.form, Form::Postgres { .. }) {
             return;
         }
         let orders = self.events.iter().map(|event| event.order);

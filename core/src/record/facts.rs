@@ -39,7 +39,7 @@ impl Style {
         let newest = run.executions.get(newest..).unwrap_or_default();
         match run.form {
             Form::Folder { .. } => Style::Files,
-            Form::Postgres => Style::InPlace,
+            Form::Postgres { .. } => Style::InPlace,
             _ if dialect_of(newest) == Dialect::InPlace => Style::InPlace,
             _ => Style::AppendOnly,
         }
@@ -247,7 +247,7 @@ impl<'s> Facts<'s> {
         let id = self.run.id.to_string();
         RunFact {
             name: match self.run.form {
-                Form::Postgres => postgres_name(&id),
+                Form::Postgres { .. } => postgres_name(&id),
                 _ => id.clone(),
             },
             id,

@@ -39,6 +39,7 @@ impl RunRows {
 
     fn read(db: &dyn Database) -> Result<RunRows, DecodeError> {
         let _snapshot = Snapshot::of(db);
+        let receipts = db.table(schema::RECEIPT).is_ok();
         let mut heads = BTreeMap::new();
         let columns = schema::table_spec(schema::RUN).map_or(&[][..], |spec| spec.columns);
         scan(db, schema::RUN, columns, WantedRows::All, &mut |cells| {
@@ -46,7 +47,7 @@ impl RunRows {
             let stamp = |column| text(column).map(|at| Stamp::parse(&at));
             let run = Run {
                 id: text("id").unwrap_or_default().into(),
-                form: Form::Postgres,
+                form: Form::Postgres { receipts },
                 program: Program {
                     path: text("program_path").map(Into::into),
                     ..Program::default()
@@ -80,7 +81,7 @@ impl RunRows {
     /// Returns a reader of the rows of all unfinished runs, which reads each table once; `None` if the store cannot be
     /// read.
     pub(super) fn rest(&self, source: &dyn Source, options: &Options) -> Option<Replay> {
-        let open = self.0.iter().filter(|(_, head)| !says_its_end(&head.run));
+        let open = self.0.iter().filter(|(_, head)| !is_enough(&head.run));
         let ids: Vec<&str> = open.map(|(id, _)| id.as_str()).collect();
         let db = source.some_runs(&ids, &options.limits).ok()??;
         Some(Replay::of(db))
@@ -98,10 +99,15 @@ impl RunRows {
         };
         Some(ListedRun {
             summary,
-            // An unfinished run's state follows from rows of other tables, so its own row is not enough for the line.
-            is_whole: says_its_end(run),
+            is_whole: is_enough(run),
         })
     }
+}
+
+/// Returns whether a run's own row is enough for its line. The state of an unfinished run follows from rows of other
+/// tables, and receipts count more than the row.
+fn is_enough(run: &Run) -> bool {
+    says_its_end(run) && !run.form.has_nodes()
 }
 
 /// Returns the line of a run from its rows; `None` if the rows cannot be read. Opening the run then gives the reason.

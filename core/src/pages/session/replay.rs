@@ -136,7 +136,8 @@ impl Drop for ReplayInner {
 fn known_want(want: &Want<'_>) -> Result<Want<'static>, DecodeError> {
     let columns = schema::TABLES.iter().flat_map(|table| table.columns);
     let extra = [Want::short(schema::SOURCE_EXECUTION)];
-    let mut known = columns.copied().chain(extra);
+    let receipts = schema::RECEIPT_COLUMNS;
+    let mut known = columns.copied().chain(extra).chain(receipts);
     let name = known.find(|known| known.column == want.column);
     let name = name.ok_or_else(|| DecodeError::NotFound(format!("column {}", want.column)))?;
     Ok(Want {

@@ -147,7 +147,7 @@ fn forms() -> Vec<&'static str> {
         FolderForm::Bare,
     ];
     let forms = dialects.map(|dialect| Form::Sqlite { dialect }).into_iter();
-    let forms = forms.chain([Form::Postgres]);
+    let forms = forms.chain([false, true].map(|receipts| Form::Postgres { receipts }));
     let forms = forms.chain(files.map(|form| Form::Folder { form }));
     forms
         .chain([Form::Agents, Form::Unknown])

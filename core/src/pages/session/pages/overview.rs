@@ -249,7 +249,7 @@ fn missing_words(session: &Session) -> Option<String> {
     let run = &session.run;
     let is_missing = run.status.is_none()
         && run.recorded.is_empty()
-        && matches!(run.form, Form::Sqlite { .. } | Form::Postgres);
+        && matches!(run.form, Form::Sqlite { .. } | Form::Postgres { .. });
     if !is_missing || !session.unread().is_empty() {
         return None;
     }

@@ -260,7 +260,7 @@ fn attempts(opened: &Opened, id: Option<i64>) -> Vec<String> {
 /// Returns the commands that continue the run at its position.
 fn onward(opened: &Opened) -> Vec<String> {
     // A database takes rows even if it has none yet.
-    let in_database = matches!(opened.run.form, Form::Sqlite { .. } | Form::Postgres);
+    let in_database = matches!(opened.run.form, Form::Sqlite { .. } | Form::Postgres { .. });
     if !in_database && !opened.run.recorded_in_rows() {
         return Vec::new();
     }

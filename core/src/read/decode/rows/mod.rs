@@ -93,7 +93,7 @@ pub fn decode_in(
     run.bindings = bindings::read(&mut reader);
     let stopped = reader.failed.take();
     executions(&mut reader, &mut run);
-    if run.form == Form::Postgres {
+    if matches!(run.form, Form::Postgres { .. }) {
         run.events = events::read(&mut reader);
     }
     // After a failed scan, an execution may be missing only because its row was not read.
@@ -199,7 +199,7 @@ pub fn agents_named(
 fn begin<'d>(db: &'d dyn Database, name: &str) -> Result<(RowsReader<'d>, Run), DecodeError> {
     let reader = RowsReader::new(db, name)?;
     let form = match form(&reader.tables)? {
-        Form::Sqlite { .. } if db.holds_many_runs() => Form::Postgres,
+        Form::Sqlite { .. } if db.holds_many_runs() => Form::Postgres { receipts: false },
         form => form,
     };
     let run = Run {
@@ -214,8 +214,8 @@ fn executions(reader: &mut RowsReader<'_>, run: &mut Run) {
     run.executions = executions;
     if let Form::Sqlite { dialect: found } = &mut run.form {
         *found = dialect;
-        receipt::read(reader, run);
     }
+    receipt::read(reader, run);
 }
 
 /// Programs whose databases are often taken for a run's database, each with tables that together identify it. The

@@ -33,6 +33,7 @@ pub(super) fn read(reader: &mut RowsReader<'_>, run: &mut Run) {
     });
     let has_rows = !receipts.is_empty();
     run.form = match run.form {
+        Form::Postgres { .. } => Form::Postgres { receipts: has_rows },
         _ if has_rows => Form::Sqlite {
             dialect: Dialect::Receipts,
         },
