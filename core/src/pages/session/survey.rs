@@ -64,6 +64,7 @@ const INNER: &[&str] = &[
     "receipts",
     "services",
     "sources",
+    "state",
     "workspace",
     "world-model",
     "world-models",
@@ -104,7 +105,8 @@ pub fn survey(source: &dyn Source) -> Survey {
     }
     let mut run_dirs: BTreeSet<&str> = BTreeSet::new();
     for dir in dirs.keys() {
-        if is_nested(dir) || is_part(dir, &run_dirs) || !is_run(source, &dirs, dir) {
+        let is_inner = is_nested(dir) || is_shared(dir) || is_part(dir, &run_dirs);
+        if is_inner || !is_run(source, &dirs, dir) {
             continue;
         }
         run_dirs.insert(dir);
@@ -230,7 +232,7 @@ fn is_run(source: &dyn Source, dirs: &BTreeMap<&str, BTreeSet<&str>>, dir: &str)
     STATE_MARKS.iter().any(has)
         || state
         || reactor
-        || (expected && (part(&"receipts") || part(&"world-model")))
+        || (expected && last(dir) != "state" && (part(&"receipts") || part(&"world-model")))
         || says("run.json", &["\"run_id\""])
         || says("receipts.jsonl", &["\"content_hash\"", "\"receipt"])
         || (program && expected)
@@ -240,6 +242,14 @@ fn is_run(source: &dyn Source, dirs: &BTreeMap<&str, BTreeSet<&str>>, dir: &str)
 /// Returns whether a folder is a part of a known run, such as `bindings/{service}/`, which may contain any files.
 fn is_part(dir: &str, runs: &BTreeSet<&str>) -> bool {
     upward(dir).any(|at| INNER.contains(&last(at)) && runs.contains(split(at).0))
+}
+
+/// Returns whether a folder is of the truth that all runs of a project share: `state/world-model/{node}/`, also under
+/// older names. A ledger there has the receipts of its node from many runs.
+fn is_shared(dir: &str) -> bool {
+    let shared = ["world-model", "world-models", "responsibilities"];
+    let mut pairs = dir.split('/').zip(dir.split('/').skip(1));
+    pairs.any(|(outer, inner)| outer == "state" && shared.contains(&inner))
 }
 
 /// Iterates over a folder and all folders around it, ending with the source's root, which is empty.

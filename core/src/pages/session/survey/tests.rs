@@ -202,3 +202,25 @@ fn content_decides_over_names() {
     );
     check(&[("photo.png", "\u{89}PNG")], &[]);
 }
+
+/// The folder `state` of a project has truth, ledgers and agents of all its runs (contract-2.md, "Roots").
+#[test]
+fn what_all_runs_share_is_not_a_run() {
+    let receipt = "{\"content_hash\": \"sha256:1\", \"node\": \"x\"}\n";
+    check(
+        &[
+            ("runs/r1/compiled-intent.json", "{}"),
+            ("runs/r1/state/world-model/x/receipts.jsonl", receipt),
+            ("state/world-model/x/receipts.jsonl", receipt),
+            ("state/world-model/x/published/a.md", "a"),
+            ("state/world-models/x/world-model/y/a.md", "a"),
+            ("state/responsibilities/r/receipts.jsonl", receipt),
+            ("state/agents/bob/memory.md", "# Bob"),
+            ("state/runs/r2/state.md", "# Execution State"),
+        ],
+        &[
+            (FoundKind::RunFolder, "runs/r1"),
+            (FoundKind::RunFolder, "state/runs/r2"),
+        ],
+    );
+}
