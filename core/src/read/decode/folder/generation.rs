@@ -20,7 +20,10 @@ pub(in crate::read::decode) const CONTRACT_2: &str = "OpenProse 0.15 to 0.18 (co
 
 /// The generations that a folder shows by files or folders of its own, the newest first.
 const MARKS: [(&str, &[&str]); 5] = [
-    (CONTRACT_2, &[INTENT, "world-model/", "receipts/"]),
+    (
+        CONTRACT_2,
+        &[INTENT, "world-model/", "receipts/", "state/world-model/"],
+    ),
     ("OpenProse 0.12 to 0.14 (contract 1)", &[MANIFEST]),
     ("OpenProse 0.11", &["manifest.run.md"]),
     ("OpenProse 0.9 or 0.10", &["manifest.md", "services/"]),

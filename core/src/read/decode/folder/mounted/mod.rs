@@ -53,6 +53,7 @@ pub(super) fn form(tree: &RunTree<'_>) -> Option<FolderForm> {
         return Some(FolderForm::Reactor);
     }
     let mounted = tree.get(INTENT).is_some() || has("world-model/") || has("receipts/");
+    let mounted = mounted || receipt::ledgers(tree).next().is_some();
     mounted.then_some(FolderForm::Mounted)
 }
 

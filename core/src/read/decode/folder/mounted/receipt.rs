@@ -37,33 +37,28 @@ pub(super) struct Receipt {
 pub(super) fn of_folder(tree: &mut RunTree<'_>, form: FolderForm) -> (Vec<Receipt>, bool) {
     let mut ledger = Ledger::default();
     let mut is_sound = true;
-    match form {
-        FolderForm::Reactor => {
-            if let Some(text) = tree.get(REACTOR).and_then(|file| tree.text(file, MOST)) {
-                ledger.list(&text);
-                tree.issues_of(REACTOR, ledger.issues.finish());
-                return (ledger.receipts, true);
-            }
-        }
-        _ => {
-            for place in tree.under("receipts/") {
-                let Some(file) = tree.at(place) else { continue };
-                let path = tree.relative(file);
-                let Some(text) = path
-                    .ends_with(".jsonl")
-                    .then(|| tree.text(file, MOST))
-                    .flatten()
-                else {
-                    continue;
-                };
-                let read = with_text(&text, |number, line, object| {
-                    ledger.add(number, line, &object).map_err(str::to_owned)
-                });
-                let mut issues = read.issues;
-                issues.extend(std::mem::take(&mut ledger.issues).finish());
-                is_sound &= issues.is_empty();
-                tree.issues_of(path, issues);
-            }
+    for path in ledgers(tree).filter(|_| form != FolderForm::Reactor) {
+        let Some(text) = tree.get(path).and_then(|file| tree.text(file, MOST)) else {
+            continue;
+        };
+        let read = with_text(&text, |number, line, object| {
+            ledger.add(number, line, &object).map_err(str::to_owned)
+        });
+        let mut issues = read.issues;
+        issues.extend(std::mem::take(&mut ledger.issues).finish());
+        is_sound &= issues.is_empty();
+        tree.issues_of(path, issues);
+    }
+    if ledger.receipts.is_empty()
+        && let Some(text) = tree.get(REACTOR).and_then(|file| tree.text(file, MOST))
+    {
+        ledger.list(&text);
+        let issues = std::mem::take(&mut ledger.issues).finish();
+        is_sound &= issues.is_empty() || form == FolderForm::Reactor;
+        tree.issues_of(REACTOR, issues);
+        // The list is in the order of writing.
+        if form == FolderForm::Reactor {
+            return (ledger.receipts, is_sound);
         }
     }
     // Each failure of a node replaces the file, so only the last one is known.
@@ -74,6 +69,18 @@ pub(super) fn of_folder(tree: &mut RunTree<'_>, form: FolderForm) -> (Vec<Receip
         receipt.reason = receipt.reason.take().or(written);
     }
     (in_order_of_cause(ledger.receipts), is_sound)
+}
+
+/// Returns the paths of a run's files with a receipt in each line: `receipts/{node}.jsonl`, or, since the place is left to
+/// the program that runs it, `state/…/receipts.jsonl`.
+pub(super) fn ledgers<'a>(tree: &RunTree<'a>) -> impl Iterator<Item = &'a str> + use<'a> {
+    let files = tree.under("receipts/").chain(tree.under("state/"));
+    let paths = files.filter_map(|place| Some(tree.relative(tree.at(place)?)));
+    let paths = paths.filter(|path| match path.starts_with("state/") {
+        true => path.ends_with("/receipts.jsonl"),
+        false => path.ends_with(".jsonl"),
+    });
+    paths.collect::<Vec<_>>().into_iter()
 }
 
 /// Reads the rows of a table of receipts, in the order of writing, with the issues found.

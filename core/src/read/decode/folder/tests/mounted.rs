@@ -179,6 +179,50 @@ fn receipts_say_what_ran_and_what_it_cost() {
 }
 
 /// Whatever the log says, the last receipt of each node counts.
+/// Since 0.18 the program that runs a graph decides where it puts the receipts.
+#[test]
+fn receipts_count_wherever_a_run_has_them() {
+    let ledgers = ["receipts/collector.jsonl", "receipts/editor.jsonl"];
+    let mut list = mounted();
+    let [collected, edited] = ledgers.map(|path| list.remove(path).unwrap());
+    let with = |more: &[(&str, &str)]| {
+        let mut files = list.clone();
+        files.extend(
+            more.iter()
+                .map(|(path, text)| ((*path).to_owned(), (*text).to_owned())),
+        );
+        let session = open(&files);
+        (status(&session), told(&session).len(), rules(&session))
+    };
+    let whole = ("completed".to_owned(), 2, vec![]);
+    let state = [
+        ("state/world-model/collector/receipts.jsonl", &*collected),
+        ("state/world-model/editor/receipts.jsonl", &edited),
+        ("state/world-model/editor/notes.jsonl", "not a receipt"),
+    ];
+    assert_eq!(with(&state), whole);
+    let [collector, editor, ..] = state;
+    assert_eq!(
+        with(&[("receipts.json", &format!("[{collected},{edited}]"))]),
+        whole
+    );
+    assert_eq!(with(&[collector]).1, 1);
+    let cut = ("state/world-model/editor/receipts.jsonl", "{\"node\"");
+    let damaged = with(&[collector, cut]);
+    assert_eq!(
+        (&*damaged.0, damaged.2),
+        ("unknown", vec!["malformed-json".to_owned()])
+    );
+    let damaged = with(&[("receipts.json", &format!("[{collected},{edited},{{}}]"))]);
+    assert_eq!(
+        (damaged.1, damaged.2),
+        (2, vec!["malformed-json".to_owned()])
+    );
+    // Without a plan and values, such a ledger still shows what kind of run the folder has.
+    let files = [editor, ("vm.log.md", ENDED)];
+    assert_eq!(session(&files).run().form, FolderForm::Mounted.form());
+}
+
 #[test]
 fn a_last_receipt_that_failed_beats_the_end_of_the_log() {
     let mut files = mounted();
