@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
+use std::sync::OnceLock;
 
 use super::around::Parts;
 use super::choose::{ChooseError, among};
@@ -160,6 +161,7 @@ impl Session {
             trace,
             other_runs,
             earlier,
+            found: OnceLock::new(),
         };
         Ok(Session { opened, values })
     }

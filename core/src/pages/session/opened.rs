@@ -1,6 +1,7 @@
 //! Defines an opened run as plain data, without access to values.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use super::pages::{NodeIndex, check_agents, check_ahead};
 use crate::model::issue::Issue;
@@ -29,6 +30,8 @@ pub struct Opened {
     pub(super) other_runs: Vec<String>,
     /// How many earlier values the store keeps for a name and frame.
     pub(super) earlier: BTreeMap<(Text, Option<i64>), u32>,
+    /// The issues at the time of opening, once they were found.
+    pub(super) found: OnceLock<Vec<Issue>>,
 }
 
 impl Opened {
@@ -86,9 +89,14 @@ impl Opened {
         self.run.issues.iter().chain(&self.trace.issues)
     }
 
-    /// Returns the issues of reading the run and those of a check that reads no more data. The line of a list, the
-    /// overview and the page of issues all count these.
-    pub(super) fn found(&self, now: Option<i64>) -> Vec<Issue> {
+    /// Returns the issues at the time of opening. The line of a list, the overview and the page of issues all count
+    /// these, so they are found once: the statements ahead take long in a large run.
+    pub(super) fn found(&self) -> &[Issue] {
+        self.found.get_or_init(|| self.found_at(self.now))
+    }
+
+    /// Returns the issues of reading the run and those of a check that reads no more data.
+    pub(super) fn found_at(&self, now: Option<i64>) -> Vec<Issue> {
         let mut issues: Vec<Issue> = self.issues().cloned().collect();
         issues.extend(find_issues(RunUnderCheck {
             run: &self.run,
@@ -110,7 +118,7 @@ impl Opened {
 
     /// Counts the issues that the page of issues lists, by severity.
     pub fn issue_counts(&self) -> Counts {
-        Counts::of(&self.found(self.now))
+        Counts::of(self.found())
     }
 
     /// Returns whether the run's only position was inferred from earlier statements, because no row records the
@@ -184,7 +192,23 @@ impl Opened {
 
 #[cfg(test)]
 mod tests {
+    use std::rc::Rc;
+
     use super::Opened;
+    use crate::pages::session::{Options, Session, pages};
+    use crate::read::sqlite::MemorySource;
+
+    #[test]
+    fn the_overview_and_the_page_of_issues_find_the_issues_once() {
+        let file = ("program.prose".to_owned(), b"session \"A\"\n".to_vec());
+        let source = Rc::new(MemorySource::new("a drop", [file]));
+        let session = Session::open(source, "", &Options::default()).unwrap();
+        assert!(session.found.get().is_none());
+        let counts = pages::overview(&session, None).issues;
+        let first = session.found.get().unwrap().as_ptr();
+        assert_eq!(pages::issues_page(&session).counts, counts);
+        assert!(counts.total() > 0 && session.found().as_ptr() == first);
+    }
 
     #[test]
     fn an_opened_run_may_go_to_another_thread() {

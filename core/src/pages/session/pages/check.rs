@@ -19,7 +19,7 @@ use crate::read::gate::audit::{self, Finding};
 /// Finds all issues of a run. Some of them take too long for other pages, because they require reading the whole
 /// database.
 pub fn check(session: &Session, now: Option<i64>) -> Vec<Issue> {
-    let mut issues = session.found(now);
+    let mut issues = session.found_at(now);
     let log = audit::verify(&session.run.audit, None).findings;
     let notes = log.iter().filter(|f| !f.is_error());
     issues.extend(notes.map(Finding::issue));

@@ -82,9 +82,8 @@ fn receipts(
 
 /// Builds the page of issues with links to their places, errors first.
 pub fn issues_page(opened: &Opened) -> IssuesView {
-    let found = opened.found(opened.now);
-    let counts = Counts::of(&found);
-    let found = found.into_iter();
+    let counts = Counts::of(opened.found());
+    let found = opened.found().iter().cloned();
     let mut issues: Vec<IssueView> = found.map(|issue| issue_view(opened, issue)).collect();
     issues.sort_by_key(|view| std::cmp::Reverse(view.issue.severity));
     let names: BTreeSet<&str> = issues.iter().map(|view| view.issue.rule.as_str()).collect();
