@@ -788,7 +788,7 @@ export type Overview = {
   unread: Array<Unread>;
   /** A description of the database's content, if the database has no row for the run. */
   missing: string | null;
-  /** Recorded facts that have no other field: `upstream` and `root` of a log, keys of run.json, header keys of a state file that OpenProse does not define. */
+  /** Recorded facts that have no other field: `upstream` and `root` of a log, keys of run.json, header keys of a state file that OpenProse does not define, exit codes in the headers of values, runs whose results were reused. */
   facts: Array<[string, string]>;
   /** The ids of other runs in the same database. */
   other_runs: Array<string>;
@@ -956,7 +956,7 @@ export type RuleView = {
 };
 
 /** The form that a run was read as, in words. Other versions may have further forms. */
-export type RunForm = "SQLite, append-only" | "SQLite, in place" | "SQLite, both dialects" | "SQLite" | "SQLite, contract 2, receipts" | "SQLite, contract 2" | "PostgreSQL" | "folder, state.md" | "folder, compact log" | "folder, vm.log.md" | "folder, receipts" | "folder, contract 2" | "folder, reactor" | "folder, run record of April 2026" | "folder, download of a hosted run" | "folder, unknown state file" | "folder, no state file" | "agents" | "unknown" | (string & {});
+export type RunForm = "SQLite, append-only" | "SQLite, in place" | "SQLite, both dialects" | "SQLite" | "SQLite, contract 2, receipts" | "SQLite, contract 2" | "PostgreSQL" | "PostgreSQL, contract 2, receipts" | "folder, state.md" | "folder, compact log" | "folder, vm.log.md" | "folder, receipts" | "folder, contract 2" | "folder, reactor" | "folder, run record of April 2026" | "folder, download of a hosted run" | "folder, unknown state file" | "folder, no state file" | "agents" | "unknown" | (string & {});
 
 /** The runs of a source, the newest first. */
 export type RunList = {
