@@ -4,14 +4,14 @@ use serde_json::{Map, Value};
 
 use super::notes::Notes;
 use super::reader::RowsReader;
-use crate::model::database::ColumnType;
+use crate::model::database::{ColumnType, Want};
 use crate::model::issue::Issue;
 use crate::model::schema::{self, RECEIPT, RECEIPT_COLUMNS, ROOT_PATH};
 use crate::model::{Dialect, Form, Run};
 use crate::read::decode::folder::{CONTRACT_2, receipts_of_table, written_by};
 
 /// The texts of a row, each with its column.
-type Texts = Vec<(&'static str, String)>;
+type Texts = Vec<(&'static Want<'static>, String)>;
 
 /// Reads the receipts of a database of contract 2 into the run. Does nothing for another database.
 pub(super) fn read(reader: &mut RowsReader<'_>, run: &mut Run) {
@@ -23,23 +23,21 @@ pub(super) fn read(reader: &mut RowsReader<'_>, run: &mut Run) {
         return;
     }
     let mut receipts: Vec<(i64, Texts)> = Vec::new();
-    reader.scan_some(RECEIPT, &RECEIPT_COLUMNS, |cells| {
-        let columns = RECEIPT_COLUMNS.iter().map(|want| want.column);
-        let texts: Texts = columns
-            .filter_map(|column| Some((column, cells.string(column)?)))
-            .collect();
+    let columns: &'static [Want<'static>] = &RECEIPT_COLUMNS;
+    reader.scan_some(RECEIPT, columns, |cells| {
+        let cell = |want: &'static Want<'_>| Some((want, cells.string(want.column)?));
+        let texts: Texts = columns.iter().filter_map(cell).collect();
         cells.more = texts.iter().map(|(_, text)| text.len()).sum();
         receipts.push((cells.at, texts));
     });
     let has_rows = !receipts.is_empty();
+    let dialect = match has_rows {
+        true => Dialect::Receipts,
+        false => Dialect::Renamed,
+    };
     run.form = match run.form {
         Form::Postgres { .. } => Form::Postgres { receipts: has_rows },
-        _ if has_rows => Form::Sqlite {
-            dialect: Dialect::Receipts,
-        },
-        _ => Form::Sqlite {
-            dialect: Dialect::Renamed,
-        },
+        _ => Form::Sqlite { dialect },
     };
     written_by(run, CONTRACT_2);
     if has_rows {
@@ -53,13 +51,10 @@ pub(super) fn read(reader: &mut RowsReader<'_>, run: &mut Run) {
 
 /// Returns the receipt of a row. A cell that is not JSON counts as absent, with an issue.
 fn object((at, texts): (i64, Texts), notes: &mut Notes) -> Map<String, Value> {
-    let of_json = |column: &str| {
-        let mut wants = RECEIPT_COLUMNS.iter();
-        wants.any(|want| want.column == column && want.kind == ColumnType::Json)
-    };
     let mut receipt = Map::new();
-    for (column, text) in texts {
-        let value = if of_json(column) {
+    for (want, text) in texts {
+        let column = want.column;
+        let value = if want.kind == ColumnType::Json {
             serde_json::from_str(&text)
         } else {
             Ok(Value::String(text))
