@@ -79,14 +79,14 @@ pub(super) fn read(tree: &mut RunTree<'_>, form: FolderForm) -> Graph {
     graph
 }
 
-fn json(tree: &mut RunTree<'_>, path: &str) -> Option<Value> {
+pub(super) fn json(tree: &mut RunTree<'_>, path: &str) -> Option<Value> {
     let text = tree.get(path).and_then(|file| tree.text(file, MOST))?;
     match serde_json::from_str(&text) {
         Ok(json) => Some(json),
         Err(error) => {
             let message = format!("{path} is not readable: {error}");
             let issue = Issue::warning("malformed-json", message).at_file(path);
-            tree.issue(issue.hint("Which node reads which is not shown."));
+            tree.issue(issue.hint("What the file records is not shown."));
             None
         }
     }

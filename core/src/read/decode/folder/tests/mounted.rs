@@ -179,6 +179,46 @@ fn receipts_say_what_ran_and_what_it_cost() {
 }
 
 /// Whatever the log says, the last receipt of each node counts.
+/// The fields are those of upstream's open change #176; no public run has these files.
+#[test]
+fn handoffs_and_opened_files_are_remarks() {
+    let mut files = mounted();
+    let mut add = |path: &str, text: &str| _ = files.insert(path.to_owned(), text.to_owned());
+    let handoff = |task: &str| {
+        format!(
+            r#"{{"parent_node": "editor", "target_delegate": "judge", "task_identity": "{task}"}}"#
+        )
+    };
+    add("handoffs/10.json", &handoff("t10"));
+    add("handoffs/9.json", &handoff("t9"));
+    add("handoffs/11.json", "{");
+    add("handoffs/notes.md", "not a handoff");
+    let read = r#"{"event": "read", "tool": "Read", "path": "src/b.rs", "start_line": 1}"#;
+    let other = read.replace("b.rs", "a.rs");
+    add(
+        "observed_access.jsonl",
+        &format!("{read}\n{other}\n{read}\n{{\n{read}\n"),
+    );
+    let session = open(&files);
+    let remarks = session.run().remarks.iter().map(|remark| &**remark);
+    let told = [
+        "editor handed t9 to judge (handoffs/9.json)",
+        "editor handed t10 to judge (handoffs/10.json)",
+        "sessions opened 2 files (observed_access.jsonl): src/a.rs, src/b.rs",
+    ];
+    assert_eq!(remarks.take(3).collect::<Vec<_>>(), told);
+    let issues = session.run().issues.iter();
+    let places: Vec<_> = issues
+        .map(|issue| (&*issue.rule, issue.location.file.as_deref()))
+        .collect();
+    let broken = |file| ("malformed-json", Some(file));
+    assert_eq!(
+        places,
+        [broken("handoffs/11.json"), broken("observed_access.jsonl")]
+    );
+    assert_eq!(status(&session), "completed");
+}
+
 /// Since 0.18 the program that runs a graph decides where it puts the receipts.
 #[test]
 fn receipts_count_wherever_a_run_has_them() {
