@@ -958,7 +958,7 @@ export type RuleView = {
 };
 
 /** The form that a run was read as, in words. Other versions may have further forms. */
-export type RunForm = "SQLite, append-only" | "SQLite, in place" | "SQLite, both dialects" | "SQLite" | "SQLite, contract 2, receipts" | "SQLite, contract 2" | "PostgreSQL" | "folder, state.md" | "folder, compact log" | "folder, vm.log.md" | "folder, receipts" | "folder, contract 2" | "folder, reactor" | "folder, run record of April 2026" | "folder, download of a hosted run" | "folder, unknown state file" | "folder, no state file" | "agents" | "unknown" | (string & {});
+export type RunForm = "SQLite, append-only" | "SQLite, in place" | "SQLite, both dialects" | "SQLite" | "SQLite, contract 2, receipts" | "SQLite, contract 2" | "PostgreSQL" | "PostgreSQL, contract 2, receipts" | "folder, state.md" | "folder, compact log" | "folder, vm.log.md" | "folder, receipts" | "folder, contract 2" | "folder, reactor" | "folder, run record of April 2026" | "folder, download of a hosted run" | "folder, unknown state file" | "folder, no state file" | "agents" | "unknown" | (string & {});
 
 /** The runs of a source, the newest first. */
 export type RunList = {
