@@ -19,11 +19,11 @@ use crate::rule::RuleKind;
 #[derive(Default, Clone)]
 pub struct SecretNames {
     by_secret: BTreeMap<String, SecretName>,
-    counts: BTreeMap<String, usize>,
+    marks: Marks,
     /// The letters at the end of what looks like a mark in the texts.
     taken: BTreeSet<String>,
-    /// The letters at the end of this file's marks, once the texts were read.
-    letters: Option<String>,
+    /// Whether the letters of this file's marks are decided, because all texts were read.
+    settled: bool,
 }
 
 #[derive(Clone)]
@@ -46,7 +46,7 @@ impl SecretNames {
         if let Some(named) = self.by_secret.get(secret) {
             return self.written(named);
         }
-        let count = self.counts.entry(stem.to_owned()).or_default();
+        let count = self.marks.counts.entry(stem.to_owned()).or_default();
         *count += 1;
         let named = SecretName {
             stem: stem.to_owned(),
@@ -61,39 +61,32 @@ impl SecretNames {
     }
 
     fn written(&self, named: &SecretName) -> String {
-        format!("{} #{}{}", named.stem, named.number, self.letters())
+        format!("{} #{}{}", named.stem, named.number, self.marks.letters)
     }
 
-    /// Returns the letters at the end of this file's marks: the first that no text has so far.
-    fn letters(&self) -> String {
-        let free = || {
-            let mut all = (0..).map(letters);
-            all.find(|letters| !self.taken.contains(letters))
-        };
-        self.letters.clone().or_else(free).unwrap_or_default()
-    }
-
-    /// Records what looks like a mark in a text, until [`SecretNames::settle`].
-    pub(crate) fn meet(&mut self, text: &str) {
-        if self.letters.is_none() {
-            self.taken
-                .extend(marks(text).map(|(_, mark)| mark.letters.to_owned()));
+    /// Records what looks like a mark in an original text, so that this file's marks end with other letters.
+    /// [`crate::Rules::scan`] calls this function.
+    pub fn meet(&mut self, text: &str) {
+        if self.settled {
+            return;
+        }
+        let met = marks(text).map(|(_, mark)| mark.letters.to_owned());
+        self.taken.extend(met);
+        let mut number = 0;
+        while self.taken.contains(&self.marks.letters) {
+            number += 1;
+            self.marks.letters = letters(number);
         }
     }
 
-    /// Decides how this file's marks end. Does nothing if no text was read.
+    /// Decides how this file's marks end. Does nothing if no secret was found.
     pub(crate) fn settle(&mut self) {
-        if !self.by_secret.is_empty() && self.letters.is_none() {
-            self.letters = Some(self.letters());
-        }
+        self.settled |= !self.by_secret.is_empty();
     }
 
     /// Returns what tells the marks of this file from other texts.
-    pub(crate) fn marks(&self) -> Marks {
-        Marks {
-            counts: self.counts.clone(),
-            letters: self.letters(),
-        }
+    pub(crate) fn marks(&self) -> &Marks {
+        &self.marks
     }
 
     /// Records that this secret is replaced at some place.
@@ -157,9 +150,11 @@ impl fmt::Debug for SecretNames {
 }
 
 /// Tells the marks of one file from other texts.
-#[derive(Default)]
+#[derive(Default, Clone)]
 pub(crate) struct Marks {
+    /// How many names there are with each first part.
     counts: BTreeMap<String, usize>,
+    /// The letters at the end: the first that no text has there.
     letters: String,
 }
 

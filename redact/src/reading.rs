@@ -7,11 +7,12 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::escape::escape;
+use crate::exact;
 
 /// How often escapes are undone: JSON in a string of JSON in a log has three levels.
 const LEVELS: usize = 3;
-/// The shortest base64 and the shortest hexadecimal digits that are decoded: they encode eight bytes.
-const SHORTEST: [usize; 2] = [11, 16];
+/// The shortest base64 and the shortest hexadecimal digits that are decoded: they encode the shortest secret.
+const SHORTEST: [usize; 2] = [(exact::SHORTEST * 4).div_ceil(3), exact::SHORTEST * 2];
 /// The shortest base64 or hexadecimal digits in which the rules search, too.
 const SHORTEST_TEXT: usize = 24;
 
@@ -243,7 +244,7 @@ impl<'a> Reading<'a> {
             // In one order of bytes, the zero is the second byte of its character.
             at += zero.saturating_sub(1 - first);
             let units = self.bytes[at..].chunks(2).take_while(unit).count();
-            if units < SHORTEST[0] - 3 {
+            if units < exact::SHORTEST {
                 at += 1 + 2 * units;
                 continue;
             }

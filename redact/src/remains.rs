@@ -38,7 +38,7 @@ impl Remains {
             .secrets()
             .filter(|(secret, _)| secret.chars().count() >= SHORTEST);
         Remains {
-            marks: names.marks(),
+            marks: names.marks().clone(),
             ..Self::new(long)
         }
     }

@@ -169,8 +169,14 @@ impl Rules {
 
     /// Scans a text like [`Rules::scan`]. `place` names the cell or file of the text, for [`Rules::keep_place`].
     pub fn scan_at(&self, place: &str, text: &str, names: &mut SecretNames) -> Vec<Hit> {
-        let own = names.marks();
         names.meet(text);
+        self.scan_again(place, text, names)
+    }
+
+    /// Scans a text in which hits were replaced before, so that what looks like a mark of this file is one. Pass the
+    /// original text to [`SecretNames::meet`].
+    pub fn scan_again(&self, place: &str, text: &str, names: &mut SecretNames) -> Vec<Hit> {
+        let own = names.marks();
         let mut raws = self.once(text, &own.within(text));
         let mut places = merged(&raws);
         // A second secret directly beside the first is recognised only after the first is replaced. Scanning again

@@ -119,7 +119,7 @@ proptest! {
         prop_assert!(hits.windows(2).all(|two| two[0].range.end <= two[1].range.start));
         let once = replace(&text, &hits);
         prop_assert_eq!(text.matches('\n').count(), once.matches('\n').count());
-        let again = rules.scan(&once, &mut names.clone());
+        let again = rules.scan_again("", &once, &mut names.clone());
         let twice = replace(&once, &again);
         prop_assert_eq!(&once, &twice, "{:?}", again);
         for index in 0..hits.len() {

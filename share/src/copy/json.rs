@@ -50,8 +50,12 @@ impl Redactor {
         }
         let strings = self.strings(place, text, key);
         // The JSON is also scanned as a whole, because some rules need a key together with its value.
-        let whole = self.text(place, strings.as_deref().unwrap_or(text));
-        whole.or(strings)
+        let Some(strings) = strings else {
+            return self.text(place, text);
+        };
+        self.names.meet(text);
+        let hits = self.rules.scan_again("", &strings, &mut self.names);
+        self.replaced(place, &strings, &hits).or(Some(strings))
     }
 
     fn strings(&mut self, place: TextPlace<'_>, text: &str, key: Option<&str>) -> Option<String> {
