@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use prosescope_core::model::database::Limits;
@@ -37,7 +38,7 @@ pub(super) fn run(args: &QueryArgs, out: &Out) -> Result<Exit, CliError> {
             return Ok(ended(&session));
         }
     };
-    end_after(DEADLINE + LAST_STEP, out.json);
+    let asking = end_after(DEADLINE + LAST_STEP, out.json);
     let begun = Instant::now();
     let limits = Limits {
         stop: Some(Arc::new(move || begun.elapsed() > DEADLINE)),
@@ -45,6 +46,8 @@ pub(super) fn run(args: &QueryArgs, out: &Out) -> Result<Exit, CliError> {
     };
     let now = Some(locate::now());
     let view = query::ask(&session, &sql, args.limit, &limits, now).map_err(failed)?;
+    // A pager may take as long as it likes.
+    drop(asking);
     match args.csv {
         true => {
             let csv = csv(&view);
@@ -62,16 +65,21 @@ pub(super) fn run(args: &QueryArgs, out: &Out) -> Result<Exit, CliError> {
     Ok(ended(&session))
 }
 
-/// Ends the process if the query does not end. SQLite is interrupted between its steps only, and one step, such as
-/// `instr` of two long texts, can take hours.
-fn end_after(limit: Duration, json: bool) {
+/// Ends the process unless the returned sender is dropped within the limit. SQLite is interrupted between its steps only,
+/// and one step, such as `instr` of two long texts, can take hours.
+#[must_use]
+fn end_after(limit: Duration, json: bool) -> Sender<()> {
+    let (asking, asked) = channel();
     std::thread::spawn(move || {
-        std::thread::sleep(limit);
+        if asked.recv_timeout(limit) == Err(RecvTimeoutError::Disconnected) {
+            return;
+        }
         let stopped = failed(UnansweredQuery::Query(QueryError::Stopped));
         let exit = stopped.exit;
         crate::ended(Err(stopped), &Out::new(json));
         std::process::exit(exit as i32);
     });
+    asking
 }
 
 fn stored(session: &Session, name: &str) -> Result<String, CliError> {
@@ -131,5 +139,18 @@ fn failed(error: UnansweredQuery) -> CliError {
         | QueryError::Sql { .. } => CliError::usage(error.to_string())
             .hint(next)
             .hint("`prosescope query RUN` lists the tables with their columns"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_that_was_answered_ends_nothing() {
+        let limit = Duration::from_millis(20);
+        drop(end_after(limit, false));
+        // Without the sender's end, this would end the test program.
+        std::thread::sleep(limit * 5);
     }
 }
