@@ -70,8 +70,7 @@ impl Source for JsSource {
     }
 
     fn is_copy(&self, _place: &str) -> bool {
-        let mut listed = self.listed.iter();
-        listed.any(|issue| issue.rule.starts_with("share"))
+        self.listed.iter().any(Issue::is_of_copy)
     }
 
     fn listed(&self) -> Vec<Issue> {

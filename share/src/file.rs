@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use prosescope_core::model::issue::Issue;
 use prosescope_core::model::source::Source;
 use prosescope_core::pages::view::RunShared;
 use serde::{Deserialize, Serialize};
@@ -106,7 +107,7 @@ pub fn file(
 /// [`ShareError::Changed`] if the source was changed, or if that cannot be checked.
 pub fn require_unchanged<S: Source + ?Sized>(source: &S) -> Result<(), ShareError> {
     let mut listed = source.listed().into_iter();
-    let doubt = listed.find(|of| matches!(&*of.rule, "share-changed" | "share-unchecked"));
+    let doubt = listed.find(Issue::doubts_copy);
     doubt.map_or(Ok(()), |doubt| Err(ShareError::Changed(doubt.message)))
 }
 

@@ -94,6 +94,16 @@ impl Issue {
         Issue::new(Severity::Note, rule, message)
     }
 
+    /// Returns whether the issue is about a shared file as a whole.
+    pub fn is_of_copy(&self) -> bool {
+        self.doubts_copy() || matches!(&*self.rule, "shared-copy" | "share-without-manifest")
+    }
+
+    /// Returns whether the issue says that a shared file was changed, or that this cannot be checked.
+    pub fn doubts_copy(&self) -> bool {
+        matches!(&*self.rule, "share-changed" | "share-unchecked")
+    }
+
     /// Sets the hint: what the issue means or what to do.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Issue {

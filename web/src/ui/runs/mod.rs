@@ -49,7 +49,7 @@ pub(crate) fn Runs() -> impl IntoView {
             <Reading/>
             <Lists/>
             <SharedNote/>
-            {move || list.with(|list| list.issues.iter().filter(|issue| !is_of_shared(&issue.rule)).map(|issue| view! {
+            {move || list.with(|list| list.issues.iter().filter(|issue| !issue.is_of_copy()).map(|issue| view! {
                 <p class="faint">{issue.message.clone()}" "{issue.hint.clone()}</p>
             }).collect_view())}
             {live(move || if nothing.get() && !app.workflows.read().is_empty() {
@@ -61,11 +61,6 @@ pub(crate) fn Runs() -> impl IntoView {
             })}
         </main>
     }
-}
-
-/// Returns whether the rule of an issue is about shared files. [`SharedNote`] shows such issues instead of the list.
-fn is_of_shared(rule: &str) -> bool {
-    matches!(rule, "shared-copy" | "share-changed")
 }
 
 /// Draws the progress of listing a large folder whose first runs are already open, with a button that stops the

@@ -11,7 +11,6 @@ use super::resume::{facts, trace_as_program};
 use super::trace::{count, error_of, execution, is_cause, node_ref, status_word};
 use super::work::sentence_start;
 use super::{cost, exit_codes, next_action, story};
-use crate::model::issue::Issue;
 use crate::model::time::{Stamp, human_duration};
 use crate::model::{
     Binding, Execution, FolderForm, Form, Gate, GateStatus, Run, RunStatus, Status, ValueAt,
@@ -119,8 +118,7 @@ pub(super) fn overview_of(
     view.story = story::sentences(&view, &run.form, trace.remarks.len() as u32);
     view.story.extend(if_rejected(session, &view, facts, plan));
     view.story.extend(exit_codes::judged(session));
-    let is_doubt = |issue: &&Issue| matches!(&*issue.rule, "share-changed" | "share-unchecked");
-    let doubt = run.issues.iter().find(is_doubt);
+    let doubt = run.issues.iter().find(|issue| issue.doubts_copy());
     let doubt = doubt.map(|issue| issue.message.clone());
     view.story.splice(0..0, doubt);
     next_action::add(&mut view, session, facts, plan, now);
