@@ -253,7 +253,7 @@ async fn guard(State(site): State<Arc<ViewSite>>, request: Request, next: Next) 
         .unwrap_or_default();
     let origins = request.headers().get_all(header::ORIGIN).iter();
     let is_ours = all_are_pages_of(host, origins.map(|origin| origin.to_str().ok()));
-    // A page of another port could have had its name changed to this address, but cannot change the port in `Host`.
+    // Another port belongs to another program: a page that was loaded from there must not ask here.
     let is_here = is_loopback(host) && port_of(host) == site.port;
     if !is_here || !is_ours || !same(token, &site.token) {
         return (StatusCode::NOT_FOUND, "not found\n").into_response();

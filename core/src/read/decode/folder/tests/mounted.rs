@@ -178,7 +178,6 @@ fn receipts_say_what_ran_and_what_it_cost() {
     );
 }
 
-/// Whatever the log says, the last receipt of each node counts.
 /// The fields are those of upstream's open change #176; no public run has these files.
 #[test]
 fn handoffs_and_opened_files_are_remarks() {
@@ -263,6 +262,7 @@ fn receipts_count_wherever_a_run_has_them() {
     assert_eq!(session(&files).run().form, FolderForm::Mounted.form());
 }
 
+/// Whatever the log says, the last receipt of each node counts.
 #[test]
 fn a_last_receipt_that_failed_beats_the_end_of_the_log() {
     let mut files = mounted();
