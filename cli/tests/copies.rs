@@ -5,11 +5,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use prosescope_share::archive::Archive;
 use prosescope_share::dense;
 use prosescope_share::manifest::MANIFEST;
 use prosescope_test_support::files::copy;
 use prosescope_test_support::zip::{Entry, zip};
+
+#[path = "shared/parts.rs"]
+mod parts;
+
+use parts::parts;
 
 /// The runs of the examples.
 const RUNS: [&str; 4] = [
@@ -66,16 +70,6 @@ impl Project {
     fn done(&self, args: &str) -> String {
         self.ran(&[0], args).0
     }
-}
-
-/// Returns every part of a zip with its path.
-fn parts(zip: &Path) -> Vec<(String, Vec<u8>)> {
-    let bytes = fs::read(zip).expect("read");
-    let len = bytes.len() as u64;
-    let zip = Archive::open(bytes, len, 1 << 30).expect("a zip");
-    let paths = zip.entries().iter().map(|entry| entry.path.clone());
-    let whole = |path: &str| zip.whole(path).expect("read").expect("there");
-    paths.map(|path| (path.clone(), whole(&path))).collect()
 }
 
 fn zipped(parts: &[(String, Vec<u8>)]) -> Vec<u8> {

@@ -4,12 +4,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use prosescope_share::archive::Archive;
 use prosescope_share::redact::shape::fill;
 use prosescope_test_support::files::copy;
 use prosescope_test_support::needs;
 use prosescope_test_support::run::fed;
 use prosescope_test_support::zip::zip;
+
+#[path = "shared/parts.rs"]
+mod parts;
+
+use parts::parts;
 
 const FORMS: [&str; 2] = ["filesystem", "sqlite"];
 
@@ -144,16 +148,6 @@ impl Project {
     }
 }
 
-/// Returns every part of a zip with its path.
-fn parts(zip: &Path) -> Vec<(String, Vec<u8>)> {
-    let bytes = fs::read(zip).expect("read");
-    let len = bytes.len() as u64;
-    let zip = Archive::open(bytes, len, 1 << 30).expect("a zip");
-    let paths = zip.entries().iter().map(|entry| entry.path.clone());
-    let whole = |path: &str| zip.whole(path).expect("read").expect("there");
-    paths.map(|path| (path.clone(), whole(&path))).collect()
-}
-
 #[test]
 fn no_secret_is_in_the_text_for_a_model() {
     for form in FORMS {
@@ -269,13 +263,14 @@ fn a_secret_in_the_name_of_a_run_is_replaced() {
             .filter_map(|run| run["name"].as_str())
             .collect();
         names.sort_unstable();
+        // The marks of this file end with a letter that no name has.
         let expected = [
             "[github-token #1]",
-            "[github-token #1] (2)",
-            "[github-token #1]-b",
+            "[github-token #1b]",
+            "[github-token #1b]-b",
         ];
         assert_eq!(names, expected, "{form}");
-        let run = format!("named.zip/{}", expected[0]);
+        let run = format!("named.zip/{}", expected[1]);
         let shown = project.fed(0, &["show", &run], "");
         assert!(shown.contains("failed at line 11"), "{form}: {shown}");
         project.fed(0, &["audit", "verify", &run], "");
@@ -465,23 +460,25 @@ fn several_runs_are_one_file_and_each_is_named() {
 
 #[test]
 fn a_text_that_is_too_long_is_left_out_and_named() {
+    if needs::sqlite3().is_none() {
+        return;
+    }
     let project = Project::new("let x = session \"a\"\n");
-    project.done("init p.prose --state sqlite");
-    project.fed(
-        0,
-        &["put", "x", "--kind", "let"],
-        &"a".repeat((16 << 20) + 1),
-    );
+    let id = project.done("init p.prose --state sqlite");
+    project.fed(0, &["put", "x", "--kind", "let"], "short");
+    // The recorder would put such a value into a file.
+    let database = project.at(&format!(".prose/runs/{}/state.db", id.trim()));
+    let sql = "UPDATE bindings SET value = printf('%.*c', (16 << 20) + 1, 'a')";
+    let changed = Command::new("sqlite3").arg(database).arg(sql).status();
+    assert!(changed.expect("it starts").success());
     let said = project.done("share -o run.zip --yes");
     assert!(
         said.contains("left out: a text longer than 16 MB (bindings, x, value) (1, 16.8 MB)"),
         "{said}"
     );
     let value = project.done("get x --run run.zip");
-    assert!(
-        value.contains("longer than 16 MB: 16777217 bytes]"),
-        "{value}"
-    );
+    let note = "longer than 16 MB: 16777217 bytes]";
+    assert!(value.contains(note), "{value}");
 }
 
 #[test]

@@ -286,18 +286,20 @@ fn a_page_that_cannot_start_still_says_what_happened() {
     );
 }
 
+/// Returns the browser and the text of a shared page; `None`, after printing why, if one of them is missing.
+fn page_to_change(dir: &Path) -> Option<(PathBuf, String)> {
+    let page = share(dir, "run.html", &[&example(FAILED)], &[])?;
+    Some((needs::chromium()?, fs::read_to_string(page).unwrap()))
+}
+
 /// A download that breaks, or a mail that is cut, leaves the beginning of a page. The line at its top says so, whether
 /// scripts run or not: the cuts before the last script leave no script that could run.
 #[test]
 fn a_page_that_was_cut_says_so_with_and_without_scripts() {
     let dir = tempfile::tempdir().unwrap();
-    let Some(page) = share(dir.path(), "run.html", &[&example(FAILED)], &[]) else {
+    let Some((chromium, text)) = page_to_change(dir.path()) else {
         return;
     };
-    let Some(chromium) = needs::chromium() else {
-        return;
-    };
-    let text = fs::read_to_string(&page).unwrap();
     let opened = |name: &str, text: &str| {
         let file = dir.path().join(name);
         fs::write(&file, text).unwrap();
@@ -364,13 +366,9 @@ fn a_page_that_was_cut_says_so_with_and_without_scripts() {
 #[test]
 fn a_page_with_two_runs_does_not_open_either_of_them() {
     let dir = tempfile::tempdir().unwrap();
-    let Some(page) = share(dir.path(), "run.html", &[&example(FAILED)], &[]) else {
+    let Some((chromium, text)) = page_to_change(dir.path()) else {
         return;
     };
-    let Some(chromium) = needs::chromium() else {
-        return;
-    };
-    let text = fs::read_to_string(&page).unwrap();
     let at = text
         .find("<script type=\"text/plain\" id=\"prosescope-run\"")
         .unwrap();
