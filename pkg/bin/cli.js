@@ -53,7 +53,7 @@ if (path != null) {
   become(path);
 } else if (name in optionalDependencies) {
   fail(
-    `the program for this system is not installed: the package ${name}, version ${version}, is missing`,
+    `the program for this system is not installed: the package ${name} is missing in version ${version}`,
     `install it: npm install ${name}@${version}`,
     'npm leaves it out with --omit=optional, and where node_modules or package-lock.json came from another system',
   );

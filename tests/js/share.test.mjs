@@ -89,8 +89,8 @@ test('what would leave is what `prosescope share --report` lists', () => {
       assert.deepEqual([report.found, report.replaced, report.left_out], [looked.found, looked.replaced, looked.left_out]);
     });
   }
-  // The one that waits names who may decide.
-  assert.ok(using(openRun(examples, { run: WAITING }), run => run.lookToShare()).found.length > 0);
+  // The names of those who may decide the one that waits stay, and are told.
+  assert.ok(using(openRun(examples, { run: WAITING }), run => run.lookToShare()).staying.length > 0);
   assert.deepEqual(names(using(openRun(planted), run => run.lookToShare({ secrets }))), ['DOOR_PHRASE #1', 'email #1', 'github-token #1']);
 });
 

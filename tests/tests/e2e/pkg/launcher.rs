@@ -20,6 +20,9 @@ case $1 in
 esac
 "#;
 
+/// The version of the package.
+const VERSION: &str = "1.2.3";
+
 /// A folder with the package, installed as npm would install it.
 struct Installed {
     folder: TempDir,
@@ -36,7 +39,7 @@ impl Installed {
         let root = needs::root();
         fs::copy(root.join("pkg/bin/cli.js"), package.join("cli.js")).unwrap();
         let manifest = fs::read_to_string(root.join("pkg/js/package.json")).unwrap();
-        let manifest = manifest.replace("@VERSION@", "1.2.3");
+        let manifest = manifest.replace("@VERSION@", VERSION);
         fs::write(package.join("package.json"), manifest).unwrap();
         Some(Installed { folder, node })
     }
@@ -55,11 +58,16 @@ impl Installed {
             .to_owned()
     }
 
-    /// Adds the package for this system, with the shell script as its program.
+    /// Adds the package for this system, in the launcher's version, with the shell script as its program.
     fn with_program(self) -> Installed {
+        self.with_version(VERSION)
+    }
+
+    fn with_version(self, version: &str) -> Installed {
         let package = self.folder.path().join("node_modules").join(self.system());
         fs::create_dir_all(package.join("bin")).unwrap();
-        fs::write(package.join("package.json"), "{}").unwrap();
+        let manifest = format!(r#"{{"version": "{version}"}}"#);
+        fs::write(package.join("package.json"), manifest).unwrap();
         let program = package.join("bin/prosescope");
         fs::write(&program, STUB).unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
@@ -122,9 +130,16 @@ fn a_signal_reaches_the_program_and_its_end_is_ours() {
 
 #[test]
 fn a_missing_program_is_named_with_what_to_do() {
-    let Some(installed) = Installed::new() else {
-        return;
-    };
+    let other = |installed: Installed| installed.with_version("1.2.2");
+    for installed in [Installed::new(), Installed::new().map(other)] {
+        let Some(installed) = installed else {
+            return;
+        };
+        says_what_is_missing(&installed);
+    }
+}
+
+fn says_what_is_missing(installed: &Installed) {
     let out = installed.command(&["show"]).output().unwrap();
     let said = String::from_utf8_lossy(&out.stderr);
     let name = installed.system();
