@@ -11,8 +11,6 @@ use crate::exact;
 
 /// How often escapes are undone: JSON in a string of JSON in a log has three levels.
 const LEVELS: usize = 3;
-/// The shortest base64 and the shortest hexadecimal digits that are decoded: they encode the shortest secret.
-const SHORTEST: [usize; 2] = [(exact::SHORTEST * 4).div_ceil(3), exact::SHORTEST * 2];
 /// The shortest base64 or hexadecimal digits in which the rules search, too.
 const SHORTEST_TEXT: usize = 24;
 
@@ -193,46 +191,53 @@ impl<'a> Reading<'a> {
     /// Returns what base64 and hexadecimal digits encode: first what is text, then the rest from each place at which
     /// its encoding can begin.
     fn decoded(&self, wanted: Wanted) -> Vec<Reading<'_>> {
-        let mut all = Vec::new();
-        let kinds: [(&'static str, Decode, Ratio, usize); 2] = [
-            ("base64", base64, Ratio::Base64, 4),
-            ("hexadecimal", hexadecimal, Ratio::Two, 2),
-        ];
-        for ((form, decode, ratio, places), shortest) in kinds.into_iter().zip(SHORTEST) {
-            let mut readings: Vec<_> = (0..=places).map(|_| Reading::of(self, form)).collect();
-            readings[0].is_text = !self.is_joined;
-            let least = if wanted.secrets {
-                shortest
-            } else {
-                SHORTEST_TEXT
-            };
-            let (mut at, mut read) = (0, Vec::new());
-            while at < self.bytes.len() {
-                let digits = self.bytes[at..].iter();
-                let length = digits.take_while(|byte| decode(**byte).is_some()).count();
-                for place in 0..places.min(length) {
-                    if length < least || place > 0 && !wanted.secrets {
-                        break;
-                    }
-                    packed(
-                        &self.bytes[at + place..at + length],
-                        decode,
-                        places,
-                        &mut read,
-                    );
-                    let text = place == 0 && length >= SHORTEST_TEXT && readable(&read);
-                    if text || wanted.secrets {
-                        // A zero byte separates two stretches: no secret contains one.
-                        read.push(0);
-                        let reading = if text { 0 } else { place + 1 };
-                        readings[reading].push(&read, at + place, ratio);
-                    }
-                }
-                at += length + 1;
+        let mut all: Vec<_> = CODES
+            .iter()
+            .flat_map(|code| (0..=code.places).map(|_| Reading::of(self, code.form)))
+            .collect();
+        let [base64, hexadecimal] = &CODES;
+        let (of_base64, of_hexadecimal) = all.split_at_mut(base64.places + 1);
+        let mut at = 0;
+        // Hexadecimal digits are digits of base64, too.
+        while let Some(run) = base64.next(&self.bytes, at..self.bytes.len()) {
+            at = run.end;
+            self.decode(base64, run.clone(), wanted, of_base64);
+            let mut inside = run.start;
+            while let Some(digits) = hexadecimal.next(&self.bytes, inside..run.end) {
+                inside = digits.end;
+                self.decode(hexadecimal, digits, wanted, of_hexadecimal);
             }
-            all.extend(readings);
         }
         all
+    }
+
+    /// Decodes a run of digits into the readings of its code.
+    fn decode(&self, code: &Code, run: Range<usize>, wanted: Wanted, into: &mut [Reading<'_>]) {
+        let least = if wanted.secrets {
+            code.shortest
+        } else {
+            SHORTEST_TEXT
+        };
+        if run.len() < least {
+            return;
+        }
+        let mut read = Vec::new();
+        for place in 0..code.places.min(run.len()) {
+            if place > 0 && !wanted.secrets {
+                break;
+            }
+            let from = run.start + place;
+            code.packed(&self.bytes[from..run.end], &mut read);
+            let is_text =
+                place == 0 && !self.is_joined && run.len() >= SHORTEST_TEXT && readable(&read);
+            if is_text || wanted.secrets {
+                // A zero byte separates two runs: no secret contains one.
+                read.push(0);
+                let reading = &mut into[if is_text { 0 } else { place + 1 }];
+                reading.is_text |= is_text;
+                reading.push(&read, from, code.ratio);
+            }
+        }
     }
 
     /// Returns the characters of UTF-16 of which one of the two bytes is zero; `first` is the place of the other byte.
@@ -277,36 +282,88 @@ fn line_break(bytes: &[u8]) -> usize {
     }
 }
 
-/// Returns the number that a digit stands for.
-type Decode = fn(u8) -> Option<u8>;
-
-/// Both alphabets of base64.
-fn base64(byte: u8) -> Option<u8> {
-    match byte {
-        b'A'..=b'Z' => Some(byte - b'A'),
-        b'a'..=b'z' => Some(byte - b'a' + 26),
-        b'0'..=b'9' => Some(byte - b'0' + 52),
-        b'+' | b'-' => Some(62),
-        b'/' | b'_' => Some(63),
-        _ => None,
-    }
+/// A code that writes bytes as digits.
+struct Code {
+    form: &'static str,
+    /// The number that each byte stands for; [`NO_DIGIT`] if it stands for none.
+    digits: [u8; 256],
+    ratio: Ratio,
+    /// The bits of a digit.
+    width: u32,
+    /// At how many places a byte can begin in a group of digits.
+    places: usize,
+    /// The fewest digits that encode the shortest secret.
+    shortest: usize,
 }
 
+const NO_DIGIT: u8 = u8::MAX;
+
+/// Base64, in both alphabets, and hexadecimal digits.
+static CODES: [Code; 2] = [
+    Code {
+        form: "base64",
+        digits: digits(
+            b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
+            b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_",
+        ),
+        ratio: Ratio::Base64,
+        width: 6,
+        places: 4,
+        shortest: (exact::SHORTEST * 4).div_ceil(3),
+    },
+    Code {
+        form: "hexadecimal",
+        digits: digits(b"0123456789abcdef", b"0123456789ABCDEF"),
+        ratio: Ratio::Two,
+        width: 4,
+        places: 2,
+        shortest: exact::SHORTEST * 2,
+    },
+];
+
+const fn digits(one: &[u8], other: &[u8]) -> [u8; 256] {
+    let mut digits = [NO_DIGIT; 256];
+    let mut digit = 0;
+    while digit < one.len() {
+        digits[one[digit] as usize] = digit as u8;
+        digits[other[digit] as usize] = digit as u8;
+        digit += 1;
+    }
+    digits
+}
+
+/// Returns the value of a hexadecimal digit.
 pub(crate) fn hexadecimal(byte: u8) -> Option<u8> {
     char::from(byte).to_digit(16).map(|digit| digit as u8)
 }
 
-/// Writes the bytes that digits encode, `places` digits each group: four of six bits, or two of four.
-fn packed(digits: &[u8], decode: Decode, places: usize, out: &mut Vec<u8>) {
-    out.clear();
-    let width = if places == 4 { 6 } else { 4 };
-    let (mut held, mut bits) = (0u32, 0);
-    for digit in digits {
-        held = held << width | u32::from(decode(*digit).unwrap_or_default());
-        bits += width;
-        if bits >= 8 {
-            bits -= 8;
-            out.push((held >> bits) as u8);
+impl Code {
+    /// Returns the next run of digits that is long enough to decode.
+    fn next(&self, bytes: &[u8], within: Range<usize>) -> Option<Range<usize>> {
+        let is_digit = |byte: &u8| self.digits[usize::from(*byte)] != NO_DIGIT;
+        let mut at = within.start;
+        loop {
+            at += bytes[at..within.end].iter().position(is_digit)?;
+            let rest = bytes[at..within.end].iter();
+            let length = rest.take_while(|byte| is_digit(byte)).count();
+            if length >= self.shortest {
+                return Some(at..at + length);
+            }
+            at += length;
+        }
+    }
+
+    /// Writes the bytes that digits encode.
+    fn packed(&self, digits: &[u8], out: &mut Vec<u8>) {
+        out.clear();
+        let (mut held, mut bits) = (0u32, 0);
+        for digit in digits {
+            held = held << self.width | u32::from(self.digits[usize::from(*digit)]);
+            bits += self.width;
+            if bits >= 8 {
+                bits -= 8;
+                out.push((held >> bits) as u8);
+            }
         }
     }
 }
