@@ -97,7 +97,8 @@ impl Rule {
         let in_id = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
         let id = (1..=48).contains(&self.id.len()) && self.id.bytes().all(in_id);
         let short = |keyword: &String| keyword.chars().count() < 2 && self.find.is_none();
-        let keywords = !self.keywords.is_empty() && !self.keywords.iter().any(short);
+        let none = self.keywords.is_empty() && self.options.is_empty();
+        let keywords = !none && !self.keywords.iter().any(short);
         let before =
             (1..=16).contains(&self.before.len()) && self.before.iter().all(|at| *at <= 256);
         let refusal = match (&self.pattern, self.find) {

@@ -3,72 +3,7 @@
 use serde::Deserialize;
 
 use crate::names::is_mark;
-
-/// Words that examples contain in place of a secret.
-const PLACEHOLDERS: [&str; 24] = [
-    "example",
-    "placeholder",
-    "changeme",
-    "change-me",
-    "change_me",
-    "redacted",
-    "your-",
-    "your_",
-    "yourpass",
-    "yourtoken",
-    "yourkey",
-    "my-secret",
-    "my_secret",
-    "mysecret",
-    "dummy",
-    "insert",
-    "replace",
-    "not-a-real",
-    "fake",
-    "xxxx",
-    "****",
-    "....",
-    "todo",
-    "<secret",
-];
-
-/// Words that are never a secret when they are the whole value.
-const ORDINARY: [&str; 34] = [
-    "password",
-    "passwd",
-    "pass",
-    "pw",
-    "pwd",
-    "secret",
-    "token",
-    "string",
-    "null",
-    "none",
-    "true",
-    "false",
-    "undefined",
-    "required",
-    "optional",
-    "hidden",
-    "masked",
-    "default",
-    "prompt",
-    "test",
-    "user",
-    "username",
-    "postgres",
-    "root",
-    "admin",
-    "guest",
-    "empty",
-    "unset",
-    "missing",
-    "invalid",
-    "unknown",
-    "bearer",
-    "basic",
-    "password123",
-];
+use crate::words::{WORDS, has};
 
 /// How plausible the match of a pattern must be. `rules.toml` names the checks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
@@ -112,8 +47,7 @@ pub(crate) fn random(value: &str) -> bool {
     }
     let digits = value.bytes().filter(u8::is_ascii_digit).count();
     let letters = value.bytes().filter(u8::is_ascii_alphabetic).count();
-    (digits >= 1 && letters >= 1 && (digits >= 2 || turns(value) * 4 >= value.len()))
-        || turns(value) * 3 >= value.len()
+    (digits >= 1 && letters >= 1 && (digits >= 2 || mixed(value))) || jumbled(value)
 }
 
 /// Returns whether the value contains a run id or another name with a date and a time: `20260301-100000`.
@@ -124,31 +58,64 @@ fn dated(value: &str) -> bool {
     })
 }
 
-/// Returns whether people write this value in place of a secret, such as `$TOKEN` or `changeme`.
+/// Returns whether people write this value in place of a secret, such as `$TOKEN`, `changeme`, `<token>` or `****`.
 pub(crate) fn placeholder(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
-    let first = value.bytes().next().unwrap_or(b' ');
-    is_mark(value)
-        || matches!(
-            first,
-            b'$' | b'<' | b'{' | b'[' | b'(' | b'%' | b'@' | b'&' | b'|' | b'`'
-        )
-        || value.starts_with("...")
-        || value.contains("${")
-        || value.contains("{{")
-        || value.contains("…")
-        || value.contains("$(")
-        || distinct(value) < 3
-        || ORDINARY.contains(&lower.as_str())
-        || PLACEHOLDERS.iter().any(|word| lower.contains(word))
-        || [
-            "env.", "env[", "environ", "getenv", "config.", "self.", "this.", "process.",
-            "secrets.", "vault:", "var.",
-        ]
-        .iter()
-        .any(|source| {
-            lower.starts_with(source) || lower.starts_with("os.") && lower.contains(source)
-        })
+    let masked = lower.starts_with("...")
+        || ["***", "…", "••", "xxxxxx"]
+            .iter()
+            .any(|of| lower.contains(of));
+    let ordinary = || has("ordinary", &lower);
+    let mut words = lower.split(|c: char| !c.is_ascii_alphanumeric());
+    // A long word shows an example also inside of another word, as in `AKIAIOSFODNN7EXAMPLE`.
+    let mut example = || {
+        WORDS["example"]
+            .iter()
+            .any(|of| of.len() > 6 && lower.contains(of.as_str()))
+            || words.any(|word| WORDS["example"].iter().any(|of| word == of))
+            || lower.starts_with("your")
+    };
+    distinct(value) < 3
+        || is_mark(value)
+        || masked
+        || ordinary()
+        || example()
+        || reference(value, &lower)
+}
+
+/// Returns whether a value says where the secret is: `$NAME`, `${…}`, `{{…}}`, `<…>`, `%NAME%`, `process.env.NAME`,
+/// `vault:…`, `!Ref`, `:name`. A password that only begins with such a sign, as `$7up&Bq`, is no reference.
+fn reference(value: &str, lower: &str) -> bool {
+    let of_name = |b: u8| b.is_ascii_alphanumeric() || b"_.:->[]()'\"/?".contains(&b);
+    let named = |rest: &str| {
+        let first = rest.bytes().next();
+        first.is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
+            && rest.bytes().all(of_name)
+            && !mixed(rest)
+    };
+    match value.as_bytes() {
+        [b'(', .., b')'] | [b'%', .., b'%'] | [b'[', .., b']'] | [b'{', .., b'}'] => return true,
+        [b'<' | b'{' | b'[' | b'|' | b'`', ..] if !mixed(value) => return true,
+        [b'<', .., b'>'] | [b'%', b'(' | b'{', ..] | [b'%' | b'$', _] => {
+            return true;
+        }
+        [b'$' | b'@' | b'&' | b':' | b'!' | b'*', ..] if named(&value[1..]) => return true,
+        _ => {}
+    }
+    ["${", "{{", "$(", "<%"].iter().any(|of| value.contains(of))
+        || WORDS["reference"]
+            .iter()
+            .any(|of| lower.starts_with(of.as_str()))
+}
+
+/// Returns whether small letters, capitals and digits alternate as in no name or word.
+pub(crate) fn jumbled(value: &str) -> bool {
+    turns(value) * 3 >= value.len()
+}
+
+/// Returns whether small letters, capitals and digits alternate as in a random text.
+pub(crate) fn mixed(value: &str) -> bool {
+    turns(value) * 4 >= value.len()
 }
 
 /// Returns the number of different bytes in a value.

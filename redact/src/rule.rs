@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use regex_lite::Regex;
 use serde::Deserialize;
 
-use crate::find::Find;
+use crate::find::{CommandOption, Find};
 use crate::pattern::{self, RejectedPattern};
 use crate::plausible::PlausibilityCheck;
 
@@ -56,6 +56,9 @@ pub struct Rule {
     check: PlausibilityCheck,
     #[serde(default)]
     pub(crate) except: Vec<String>,
+    /// The options of programs that take a password, for `find = "command"`.
+    #[serde(default)]
+    pub(crate) options: Vec<CommandOption>,
     /// The shapes of texts in which the rule finds something. The part between `⟦` and `⟧`, or else the whole text,
     /// is replaced.
     pub found: Vec<String>,
@@ -129,6 +132,7 @@ impl Rule {
     /// a form of its own is preferred to a secret that its context reveals.
     pub(crate) fn rank(&self) -> u8 {
         match self.compiled() {
+            _ if self.find == Some(Find::Told) => 0,
             None => 1,
             Some(of) if of.pattern.captures_len() > 1 => 2,
             Some(_) => 3,

@@ -51,7 +51,8 @@ impl RuleTable {
     pub(crate) fn new(rules: Vec<Rule>) -> Self {
         let mut owners: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (index, rule) in rules.iter().enumerate() {
-            for keyword in &rule.keywords {
+            let programs = rule.options.iter().flat_map(|option| &option.programs);
+            for keyword in rule.keywords.iter().chain(programs) {
                 let keyword = keyword.to_ascii_lowercase();
                 owners.entry(keyword).or_default().push(index);
             }
@@ -72,6 +73,7 @@ impl RuleTable {
             return raws;
         };
         let mut done = vec![0; self.rules.len()];
+        let mut ranges = Vec::new();
         let mut budget = text
             .len()
             .saturating_mul(STEPS_A_BYTE)
@@ -88,31 +90,29 @@ impl RuleTable {
                     continue;
                 }
                 let keyword = keyword.start()..keyword.end();
-                let found = match rule.find {
-                    Some(find) => find.at(text, keyword),
-                    None => Ok(rule.by_pattern(text, keyword, &mut budget)),
-                };
-                if let Err(skip) = found {
-                    done[*index] = skip;
+                ranges.clear();
+                match rule.find {
+                    Some(find) => {
+                        done[*index] = find.at(rule, text, keyword, &mut ranges).max(done[*index]);
+                    }
+                    None => ranges.extend(rule.by_pattern(text, keyword, &mut budget)),
                 }
-                let Some(range) = found
-                    .ok()
-                    .flatten()
-                    .filter(|range| text.get(range.clone()).is_some())
-                else {
-                    continue;
-                };
-                done[*index] = range.end;
-                if rule.accepts(&text[range.clone()]) {
-                    raws.push(RawHit {
-                        range,
-                        rule: &rule.id,
-                        stem: &rule.id,
-                        kind: rule.kind,
-                        rank: rule.rank(),
-                        form: "plain",
-                        value: None,
-                    });
+                for range in ranges.drain(..) {
+                    let Some(value) = text.get(range.clone()) else {
+                        continue;
+                    };
+                    done[*index] = done[*index].max(range.end);
+                    if rule.accepts(value) {
+                        raws.push(RawHit {
+                            range,
+                            rule: &rule.id,
+                            stem: &rule.id,
+                            kind: rule.kind,
+                            rank: rule.rank(),
+                            form: "plain",
+                            value: None,
+                        });
+                    }
                 }
             }
         }

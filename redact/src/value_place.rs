@@ -7,7 +7,11 @@ use crate::hit::floor;
 /// The longest value that is read, in bytes.
 const VALUE: usize = 8 << 10;
 
+/// Stands for any typographic quote.
+const CURLY: u8 = 0xE2;
+
 /// The place of a value in a text: where it begins, and how to find its end.
+#[derive(Default)]
 pub(crate) struct ValuePattern {
     at: usize,
     /// The quote around the value, and the number of backslashes before the quote.
@@ -37,29 +41,36 @@ impl ValuePattern {
             at
         };
         if before == b'<' && byte(at) == b'>' {
+            let (at, element) = (at + 1, true);
             return Some(ValuePattern {
-                at: at + 1,
-                quote: None,
-                element: true,
-                tight: false,
-                option: false,
-                pair: false,
+                at,
+                element,
+                ..ValuePattern::default()
             });
         }
         while byte(at) == b'\\' && at - name.end < 8 {
             at += 1;
         }
         let closed = matches!(byte(at), b'"' | b'\'' | b'`');
+        // Stars and underscores around a label make it bold: `**Password:** …`, `**Password**: …`.
+        let bold = |mut at: usize| {
+            let from = at;
+            while at - from < 3 && matches!(byte(at), b'*' | b'_') {
+                at += 1;
+            }
+            at
+        };
         if closed {
             at += 1;
             if byte(at) == b']' {
                 at += 1;
             }
+            at = bold(at);
         } else {
-            at = name.end;
+            at = bold(name.end);
         }
         let sign = blanks(at);
-        let option = text[name.clone()].starts_with("--");
+        let option = name.len() > 4 && text[name.clone()].starts_with('-');
         let (mut tight, mut pair) = (false, false);
         let mut value = sign;
         if closed && text[sign..].starts_with("value=") {
@@ -71,9 +82,16 @@ impl ValuePattern {
                 (b'=', _) => {
                     tight = sign == name.end;
                     value += 1;
+                    // A backslash at the end of a line continues it.
+                    let broken = blanks(value);
+                    if text[broken..].starts_with("\\\n") {
+                        value = broken + 2;
+                    }
                 }
                 (b':', b':') => return None,
-                (b':', _) => value = block(bytes, typed(bytes, value + 1)),
+                // A part of a name such as `arn:aws:…:secret:…`.
+                (b':', _) if before == b':' => return None,
+                (b':', _) => value = bold(block(bytes, typed(bytes, value + 1))),
                 // The name and the value are cells in a row of a table.
                 (b'|', next) if next != b'|' => {
                     value += 1;
@@ -92,6 +110,10 @@ impl ValuePattern {
         let begin = blanks(value);
         tight &= begin == value;
         let mut open = begin;
+        // The value is the only item, or the first, of a list.
+        if byte(open) == b'[' && matches!(byte(open + 1), b'"' | b'\'') {
+            open += 1;
+        }
         // Skips the prefix of a string literal in Python or Rust, such as the `b` in `b"…"`.
         if matches!(byte(open), b'b' | b'r' | b'u' | b'f') && matches!(byte(open + 1), b'"' | b'\'')
         {
@@ -101,20 +123,22 @@ impl ValuePattern {
         while byte(open + slashes) == b'\\' && slashes < 8 {
             slashes += 1;
         }
-        let quote = byte(open + slashes);
-        if matches!(quote, b'"' | b'\'' | b'`') {
-            return Some(ValuePattern {
-                at: open + slashes + 1,
-                quote: Some((quote, slashes)),
-                element: false,
-                tight,
-                option,
-                pair,
-            });
-        }
+        // The beginning of a typographic quote in UTF-8: “ „ ‘ ‚ and «.
+        let quote = match bytes.get(open..) {
+            Some([0xE2, 0x80, 0x98..=0x9E, ..]) => {
+                open += 2;
+                CURLY
+            }
+            Some([0xC2, 0xAB, ..]) => {
+                open += 1;
+                CURLY
+            }
+            _ => byte(open + slashes),
+        };
+        let quoted = quote == CURLY || matches!(quote, b'"' | b'\'' | b'`');
         Some(ValuePattern {
-            at: begin,
-            quote: None,
+            at: if quoted { open + slashes + 1 } else { begin },
+            quote: quoted.then_some((quote, slashes)),
             element: false,
             tight,
             option,
@@ -130,8 +154,12 @@ impl ValuePattern {
             None if self.element => window.iter().position(|b| matches!(b, b'<' | b'\n'))?,
             None => window
                 .iter()
-                .position(|b| {
+                .enumerate()
+                .position(|(at, b)| {
                     b.is_ascii_whitespace()
+                        // A password can begin with `&`; later, a `&` begins the next parameter.
+                        || at > 0 && matches!(b, b'&' | b')')
+                        || self.pair && *b == b'|'
                         || matches!(
                             b,
                             b'"' | b'\''
@@ -140,8 +168,6 @@ impl ValuePattern {
                                 | b'>'
                                 | b','
                                 | b';'
-                                | b'&'
-                                | b')'
                                 | b'}'
                                 | b']'
                                 | b'\\'
@@ -195,6 +221,10 @@ fn quoted(window: &[u8], quote: u8, slashes: usize) -> Option<usize> {
     while at < window.len() {
         match window[at] {
             b'\n' => return None,
+            0xE2 | 0xC2 if quote == CURLY => match window[at..] {
+                [0xE2, 0x80, 0x98..=0x9E, ..] | [0xC2, 0xBB, ..] => return Some(at),
+                _ => at += 1,
+            },
             byte if byte == quote && slashes == 0 => return Some(at),
             b'\\' => {
                 let run = window[at..].iter().take_while(|b| **b == b'\\').count();

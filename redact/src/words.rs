@@ -1,4 +1,14 @@
-//! Decides from a name, such as `DB_PASSWORD`, whether the value of that name is a secret.
+//! Decides from a name, such as `DB_PASSWORD`, whether the value of that name is a secret. `words.toml` lists the words.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+/// The lists of `words.toml`, which describes them, by their names.
+pub(crate) static WORDS: LazyLock<BTreeMap<String, Vec<String>>> = LazyLock::new(|| {
+    // `build.rs` writes this file from `words.toml`.
+    let text = include_str!(concat!(env!("OUT_DIR"), "/words.json"));
+    serde_json::from_str(text).expect("the tests parse this file")
+});
 
 /// The kind of value that a name announces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -7,154 +17,81 @@ pub(crate) enum Says {
     Password,
     /// A token, a key or a secret, which is random.
     Token,
+    /// Perhaps a key, as `OPENAI_KEY`, but also the name of many ids: the value must be long and random.
+    Key,
+    /// Perhaps a password: `pass` alone, which also counts tests.
+    Pass,
 }
 
-/// Last words that do not change what a name is for, as in `api_key_prod`.
-const SUFFIXES: &[&str] = &[
-    "prod",
-    "production",
-    "dev",
-    "staging",
-    "test",
-    "live",
-    "old",
-    "new",
-    "current",
-    "value",
-    "base",
-    "base64",
-    "b64",
-];
-
-/// Words before `token` in names of tokens that are no secrets, as in `next_page_token`.
-const HARMLESS_TOKENS: &[&str] = &[
-    "page",
-    "next",
-    "prev",
-    "previous",
-    "sync",
-    "resume",
-    "continuation",
-    "cursor",
-    "idempotency",
-    "per",
-    "max",
-    "start",
-    "end",
-    "first",
-    "last",
-    "pad",
-    "eos",
-    "bos",
-    "unk",
-    "sep",
-    "cls",
-    "mask",
-    "stop",
-    "special",
-    "input",
-    "output",
-    "cancellation",
-    "cancel",
-    "by",
-    "count",
-];
-
-/// Words before `key` in names of secret keys, as in `API_KEY`.
-const SECRET_KEYS: &[&str] = &[
-    "api",
-    "access",
-    "secret",
-    "private",
-    "signing",
-    "encryption",
-    "master",
-    "admin",
-    "auth",
-    "account",
-    "license",
-    "licence",
-    "service",
-    "app",
-    "application",
-    "client",
-    "deploy",
-    "ssh",
-    "root",
-    "server",
-    "webhook",
-    "fernet",
-    "shared",
-    "write",
-    "ingest",
-    "cipher",
-    "aes",
-    "hmac",
-    "jwt",
-    "session",
-    "cookie",
-    "rsa",
-    "gpg",
-    "storage",
-    "subscription",
-    "integration",
-    "bot",
-    "integrator",
-];
-
 /// Returns whether a name, such as that of an environment variable, is one for secrets: `GITHUB_TOKEN`, `dbPassword`,
-/// `api-key`.
+/// `api-key`, `OPENAI_KEY`.
 pub fn names_secret(name: &str) -> bool {
-    says(name).is_some()
+    says(name).is_some_and(|says| says != Says::Pass || name.contains('_'))
 }
 
 /// Returns the kind of value that the last words of a name announce; `None` if they do not announce a secret.
 pub(crate) fn says(name: &str) -> Option<Says> {
+    let lower = name.to_lowercase();
+    if ending("foreign", &lower).is_some() {
+        return Some(Says::Password);
+    }
+    let shout = name.bytes().all(|b| !b.is_ascii_lowercase());
     let words = words(name);
     let mut last: Vec<&str> = words.iter().map(String::as_str).collect();
     // Ignores the suffixes of names such as `TOKEN_2`, `api_key_prod`, `PASSWORD_OLD`.
-    while last.len() > 1
-        && last
-            .last()
-            .is_some_and(|word| word.bytes().all(|b| b.is_ascii_digit()) || SUFFIXES.contains(word))
+    while let [_, .., word] = last[..]
+        && (word.bytes().all(|b| b.is_ascii_digit()) || has("suffix", word))
     {
         last.pop();
     }
     let (word, before) = last.split_last()?;
+    let word = &word.trim_end_matches(|c: char| c.is_ascii_digit());
     let prior = before.last().copied().unwrap_or_default();
+    // The part before a known end is a word of its own, as `next` in `nexttoken`.
+    let ends = |list: &str| {
+        ending(list, word).is_some_and(|prior| prior.len() > 1 && !has("harmless_token", prior))
+    };
     match *word {
-        "password" | "passwd" | "passphrase" | "passcode" | "userpass" | "dbpass"
-        | "pgpassword" | "masterpassword" | "userpassword" | "dbpassword" => Some(Says::Password),
-        "pass"
-            if !before.is_empty()
-                && ![
-                    "by", "first", "second", "one", "two", "single", "multi", "re",
-                ]
-                .contains(&prior) =>
-        {
-            Some(Says::Password)
+        "pass" if before.is_empty() => Some(Says::Pass),
+        word if word == "pass" || has("password", word) => {
+            (!has("harmless_pass", prior)).then_some(Says::Password)
         }
-        "pwd" if prior != "old" => Some(Says::Password),
-        "secret" | "secrets" if !["no", "is", "has", "not", "top"].contains(&prior) => {
-            Some(Says::Token)
-        }
-        "token" | "authtoken" | "accesstoken" | "apitoken" | "refreshtoken" | "identitytoken"
-        | "tok"
-            if !HARMLESS_TOKENS.contains(&prior) =>
-        {
-            Some(Says::Token)
-        }
-        "key" | "keys" | "pem" | "data" if SECRET_KEYS.contains(&prior) && (*word != "data") => {
-            Some(Says::Token)
-        }
+        "secret" | "token" if has("harmless_token", prior) => None,
+        word if has("token", word) => Some(Says::Token),
+        _ if ends("password_end") => Some(Says::Password),
+        _ if ends("token_end") => Some(Says::Token),
+        word if has("token_after", word) => (!before.is_empty()).then_some(Says::Token),
+        "key" | "keys" | "pem" if has("secret_key", prior) => Some(Says::Token),
+        "key" if shout && !before.is_empty() && !has("harmless_key", prior) => Some(Says::Key),
+        "auth" if shout && before.len() == 1 => Some(Says::Key),
         "data" if prior == "key" && before.len() >= 2 => Some(Says::Token),
-        "apikey" | "apikeys" | "secretkey" | "accesskey" | "privatekey" | "authkey" | "appkey"
-        | "credential" | "credentials" | "creds" | "accountkey" | "sharedaccesskey"
-        | "clientsecret" | "appsecret" | "apisecret" => Some(Says::Token),
         "signature" if prior == "webhook" => Some(Says::Token),
-        "auth" if before.is_empty() || prior == "basic" || prior == "registry" => Some(Says::Token),
+        "auth" if before.is_empty() || ["basic", "registry"].contains(&prior) => Some(Says::Token),
+        word if before.is_empty() && has("key_alone", word) => Some(Says::Key),
+        // Any part of a variable's name can say it: `PW_ADMIN`, `SLACK_SIGNING`.
+        _ if shout && !before.is_empty() => {
+            let any = |list| words.iter().any(|word| has(list, word));
+            let kind = if any("password") {
+                Says::Pass
+            } else {
+                Says::Key
+            };
+            (any("password") || any("variable_part") && !any("harmless_key")).then_some(kind)
+        }
         _ => None,
     }
+}
+
+/// Returns whether a list of `words.toml` has this word, in any case.
+pub(crate) fn has(list: &str, word: &str) -> bool {
+    WORDS[list].iter().any(|of| of.eq_ignore_ascii_case(word))
+}
+
+/// Returns the part of a word before the first ending of a list that the word has.
+fn ending<'a>(list: &str, word: &'a str) -> Option<&'a str> {
+    WORDS[list]
+        .iter()
+        .find_map(|of| word.strip_suffix(of.as_str()))
 }
 
 /// Splits a name into words in small letters, at signs and between a small letter and a capital.
@@ -216,6 +153,21 @@ mod tests {
             "SECRET_KEY_BASE",
             "auth",
             "RAILS_MASTER_KEY",
+            "GITHUB_PAT",
+            "OPENAI_KEY",
+            "DB_PW",
+            "MAIL_PWD",
+            "STRIPE_SK",
+            "PW_ADMIN",
+            "SLACK_SIGNING",
+            "SMTP_CRED",
+            "rootpw",
+            "Admin password",
+            "Secret access key",
+            "FTP-Passwort",
+            "contraseña",
+            "mot de passe",
+            "PSK",
         ] {
             assert!(names_secret(name), "{name}");
         }
@@ -240,6 +192,15 @@ mod tests {
             "",
             "é",
             "foreign_key",
+            "CACHE_KEY",
+            "slack_signing",
+            "SIGNING",
+            "openai_key",
+            "pass",
+            "sk",
+            "pat",
+            "first_pass",
+            "Access key ID",
         ] {
             assert!(!names_secret(name), "{name}");
         }

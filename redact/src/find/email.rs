@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::hit::floor;
+use crate::words::{WORDS, has};
 
 /// Returns the e-mail address around an `@`, if the address can be a person's.
 pub(super) fn address(text: &str, at: Range<usize>) -> Option<Range<usize>> {
@@ -48,40 +49,14 @@ fn is_person(local: &str, domain: &str) -> bool {
             .all(|label| !label.is_empty() && !label.starts_with('-') && !label.ends_with('-'))
         && (2..=24).contains(&top.len())
         && top.bytes().all(|b| b.is_ascii_alphabetic());
-    let example = [
-        "example.com",
-        "example.org",
-        "example.net",
-        "domain.com",
-        "email.com",
-    ]
-    .iter()
-    .any(|e| domain == *e || domain.ends_with(&format!(".{e}")))
-        || [
-            "example",
-            "test",
-            "invalid",
-            "localhost",
-            "local",
-            "internal",
-        ]
-        .contains(&top);
-    let file = [
-        "png", "jpg", "jpeg", "svg", "gif", "webp", "js", "ts", "tsx", "jsx", "mjs", "css", "html",
-        "md", "json", "rs", "py", "prose", "yaml", "yml", "toml", "txt", "zip", "tgz", "gz", "whl",
-        "lock", "go", "java", "rb", "sh",
-    ]
-    .contains(&top);
-    let service = [
-        "git",
-        "noreply",
-        "no-reply",
-        "donotreply",
-        "do-not-reply",
-        "hg",
-        "svn",
-        "mailer-daemon",
-    ]
-    .contains(&local.as_str());
+    let example = WORDS["email_example"].iter().any(|of| {
+        domain == *of
+            || top == of
+            || domain
+                .strip_suffix(of.as_str())
+                .is_some_and(|at| at.ends_with('.'))
+    });
+    let file = has("email_file", top);
+    let service = has("email_service", &local);
     formed && !(example || file || service)
 }

@@ -57,8 +57,8 @@ fn secrets_that_somebody_else_planted_are_replaced() {
     assert!(recall("open", include_str!("planted-open.toml")) >= OPEN);
     assert!(recall("held", include_str!("planted-held.toml")) >= HELD);
 }
-const OPEN: usize = 52;
-const HELD: usize = 46;
+const OPEN: usize = 98;
+const HELD: usize = 81;
 
 #[test]
 fn texts_without_secrets_stay() {
@@ -75,4 +75,22 @@ fn texts_without_secrets_stay() {
     );
     assert!(changed.len() <= CHANGED);
 }
-const CHANGED: usize = 7;
+const CHANGED: usize = 4;
+
+/// What the documentation says is not found is not found: so the list is neither too long nor made up.
+#[test]
+fn what_is_missed_is_documented() {
+    #[derive(Deserialize)]
+    struct MissedFile {
+        missed: Vec<(String, String)>,
+    }
+    let file: MissedFile = toml::from_str(include_str!("missed.toml")).expect("rows of two");
+    let docs = include_str!("../../../docs/reference/sharing.md");
+    for (what, text) in file.missed {
+        assert_eq!(redacted(&text), text, "{what} is found");
+        assert!(
+            docs.contains(&format!("- {what};\n")),
+            "{what} is not in the docs"
+        );
+    }
+}

@@ -1,0 +1,117 @@
+//! Finds a password or key in a sentence that speaks of it: "the password is …", "log in with password `…`",
+//! "creds: me / …", "use … as the password".
+
+use std::ops::Range;
+
+use super::assignment::{capitals, path, signs};
+use crate::hit::floor;
+use crate::plausible;
+use crate::words::has;
+
+/// The longest part of a sentence that is read on each side of the keyword, in bytes.
+const PART: usize = 120;
+/// What stands around a word and is not part of a password.
+const AROUND: &str = "\"'`„“”‚‘’«»*()[],.;:!?。，、；";
+
+/// Returns the word of the keyword's sentence that can only be a password or key. Directly behind the keyword, a colon,
+/// or a word such as "is", less is asked of it.
+pub(super) fn value(text: &str, keyword: Range<usize>) -> Option<Range<usize>> {
+    let in_name = |c: char| c.is_alphanumeric() || "_-/.$".contains(c);
+    let follows = |c: char| !c.is_ascii() || " \t:=*\"'`,<|)".contains(c);
+    let before = &text[floor(text, keyword.start.saturating_sub(PART))..keyword.start];
+    let behind = &text[keyword.end..floor(text, keyword.end + PART)];
+    // Some languages decline the keyword: `lösenordet`. Those without blanks between words continue at once.
+    let ending = behind.chars().take_while(|c| c.is_lowercase()).take(3);
+    let ending = ending.map(char::len_utf8).sum::<usize>();
+    let rest = &behind[ending..];
+    let inside_name = before.ends_with(in_name) && text[keyword.clone()].is_ascii();
+    if inside_name || !(rest.is_empty() || rest.starts_with(follows)) {
+        return None;
+    }
+    let login = has("told_login", &text[keyword.clone()]);
+    let start = keyword.end + ending;
+    let line = rest.split('\n').next()?;
+    let mut direct = !login;
+    for word in words(line).take(12) {
+        let bare = word.trim_matches('*').split('<').next()?;
+        let mut range = inside(line, word);
+        let user = range
+            .clone()
+            .find(|at| b"/:".contains(&line.as_bytes()[*at]));
+        if login && let Some(at) = user.filter(|at| at - range.start < 24) {
+            (range.start, direct) = (at + 1, true);
+        }
+        let quoted = keyword.len() <= 3
+            || line[..range.start].ends_with(['"', '\'', '`', '„', '“', '«', '(']);
+        let said = &line[range.clone()];
+        if direct && likely(said, quoted) || certain(said) {
+            return Some(start + range.start..start + range.end);
+        }
+        if bare.ends_with(['.', ';']) {
+            break;
+        }
+        direct = bare.ends_with([':', '=']) || has("told_by", bare);
+    }
+    // The sentence up to the keyword: "use … as the password".
+    let line = before.rsplit(['\n', ';']).next()?;
+    let line = line.rsplit(". ").next()?;
+    let from = keyword.start - line.len();
+    let range = words(line).map(|word| inside(line, word));
+    let found = range
+        .rev()
+        .take(8)
+        .find(|range| certain(&line[range.clone()]))?;
+    Some(from + found.start..from + found.end)
+}
+
+fn words(line: &str) -> impl DoubleEndedIterator<Item = &str> {
+    line.split([' ', '\t']).filter(|word| !word.is_empty())
+}
+
+/// Returns the range of a word in its line, without the signs around it. What is in marks of code ends with them.
+fn inside(line: &str, word: &str) -> Range<usize> {
+    let at = word.as_ptr() as usize - line.as_ptr() as usize;
+    let bare = word.trim_start_matches(|c: char| AROUND.contains(c) || !c.is_ascii());
+    let start = at + word.len() - bare.len();
+    let length = match bare.find(['`', '"', '”', '“']) {
+        Some(length) => length,
+        None => bare
+            .trim_end_matches(|c: char| AROUND.contains(c) || !c.is_ascii())
+            .len(),
+    };
+    start..start + length
+}
+
+/// Returns whether a word can be a secret where one is announced: no name of a type, a function or a constant.
+fn likely(word: &str, quoted: bool) -> bool {
+    let bytes = word.as_bytes();
+    let digits = bytes.iter().filter(|b| b.is_ascii_digit()).count();
+    let letter = bytes.iter().any(u8::is_ascii_alphabetic);
+    let name = bytes
+        .iter()
+        .all(|b| b.is_ascii_alphanumeric() || *b == b'_');
+    let bare = word.trim_end_matches(|c: char| c.is_ascii_digit());
+    let lower = |of: &str| of.bytes().all(|b| b.is_ascii_lowercase());
+    let numbered = digits >= 2 && bare.len() >= 5 && lower(bare.get(1..).unwrap_or_default());
+    let long = word.len() >= 8 || quoted && word.len() >= 6;
+    let random = plausible::random(word) && (digits > 0 || capitals(word, 2));
+    long && letter
+        && !(path(word) || word.contains("::") || word.starts_with(['#', '@', '&']))
+        && !word.contains(['(', '{', '}', '=', '\'', '<', '['])
+        && !plausible::placeholder(word)
+        && (!name || numbered || plausible::mixed(word) && (digits > 1 || !word.contains('_')))
+        && (random || quoted && digits > 0 && signs(word))
+}
+
+/// Returns whether a word is no word of any language, and no name, path, hash or number.
+fn certain(word: &str) -> bool {
+    let bytes = word.as_bytes();
+    let digits = bytes.iter().filter(|b| b.is_ascii_digit()).count();
+    let plain = bytes
+        .iter()
+        .all(|b| b.is_ascii_alphanumeric() || b"!@#$%^&*+=".contains(b));
+    let upper = bytes.iter().any(u8::is_ascii_uppercase);
+    let lower = bytes.iter().any(u8::is_ascii_lowercase);
+    let varied = upper && lower && digits > 0;
+    word.len() >= 10 && varied && plain && plausible::jumbled(word) && likely(word, false)
+}
