@@ -7,6 +7,7 @@ use prosescope_core::record::{AttachmentFile, Fault, FaultKind, ValueBytes};
 
 use super::fault;
 use super::lock::RunLock;
+use super::turn::unique;
 use crate::dir::{Dir, write_new};
 
 /// Attachments of a transaction. They are written first, and removed again unless the transaction commits (errata
@@ -55,7 +56,7 @@ impl<'a> Attachments<'a> {
     fn copy(&self, len: u64) -> io::Result<String> {
         let mut from = self.staged.ok_or(io::ErrorKind::NotFound)?;
         from.rewind()?;
-        let name = fresh_name(self.dir, "attachment")?;
+        let name = fresh_name("attachment");
         if write_new(self.dir, &name, &mut from.take(len))? != len {
             self.dir.remove(&name)?;
             return Err(io::ErrorKind::UnexpectedEof.into());
@@ -89,14 +90,18 @@ fn place_new(root: &Dir, aside: &str, path: &str) -> io::Result<()> {
     }
 }
 
-/// Temporary names, one for each kind of file that is written under a temporary name and then renamed.
+/// The kinds of files that are written under a temporary name and then renamed.
 const SLOTS: [&str; 4] = ["file", "state.md", "checkpoint", "attachment"];
 
-/// Removes temporary files that a killed writer left.
+/// Removes temporary files that a killed writer left. Earlier versions of Prosescope used one name per kind, such as
+/// `.tmp-file`.
 pub(crate) fn sweep(root: &Dir, _held: &RunLock) {
-    for slot in SLOTS {
-        // If the removal fails here, the next writer that needs the name reports the error.
-        let _ = root.remove(&named(slot));
+    for (name, _) in root.names("").unwrap_or_default() {
+        let kind = name.strip_prefix(".tmp-");
+        if kind.is_some_and(|kind| SLOTS.contains(&kind.split('-').next().unwrap_or(kind))) {
+            // A file that cannot be removed harms no command: each one takes a new name.
+            let _ = root.remove(&name);
+        }
     }
 }
 
@@ -110,22 +115,17 @@ fn sweep_below(folder: &Dir) -> io::Result<()> {
     Ok(())
 }
 
-fn named(slot: &str) -> String {
-    format!(".tmp-{slot}")
-}
-
 /// Writes a file directly in the run, under a temporary name that readers ignore. The file is durable on return.
 pub(crate) fn aside(root: &Dir, slot: &str, mut bytes: &[u8]) -> io::Result<String> {
-    let name = fresh_name(root, slot)?;
+    let name = fresh_name(slot);
     write_new(root, &name, &mut bytes)?;
     Ok(name)
 }
 
-fn fresh_name(root: &Dir, slot: &str) -> io::Result<String> {
-    let name = named(slot);
-    // Removes any file or link of this name, such as one that a killed writer left.
-    root.remove(&name)?;
-    Ok(name)
+/// Returns a temporary name that no other command uses: some network file systems grant a lock to several writers, and
+/// with one name, each would rename what the other one wrote.
+pub(crate) fn fresh_name(slot: &str) -> String {
+    format!(".tmp-{slot}-{}", unique())
 }
 
 /// The error of the last sync, if the change was made but may not survive a power failure.

@@ -12,6 +12,7 @@ mod held;
 mod lock;
 mod reading;
 mod sqlite;
+mod turn;
 
 pub(crate) use files::{put, unsure};
 pub use folder::{FolderStore, init_folder};

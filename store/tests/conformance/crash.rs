@@ -77,7 +77,12 @@ fn what_a_killed_writer_left_is_named_and_goes_with_the_next() {
     for form in FORMS {
         let mut run = Recorded::new(form, PROGRAM);
         run.step("put first large: ").unwrap();
-        let left = [".tmp-file", ".tmp-attachment", "attachments/.new-x7Gh2"];
+        let left = [
+            ".tmp-file",
+            ".tmp-attachment",
+            ".tmp-state.md-00c0ffee00c0ffee",
+            "attachments/.new-x7Gh2",
+        ];
         for path in left {
             fs::write(run.dir.join(path), "half of").unwrap();
         }

@@ -6,7 +6,7 @@ use prosescope_core::record::Fault;
 
 use crate::dir::{Dir, part_of};
 use crate::record::fault;
-use crate::record::files::append;
+use crate::record::files::{append, fresh_name};
 
 /// The log of executions, in the run's folder.
 pub(super) const EVENTS: &str = "x_events.jsonl";
@@ -69,15 +69,18 @@ fn kept(root: &Dir) -> Option<u64> {
 
 /// Notes the length of the log of executions. The file is not synced: a torn one is ignored.
 pub(super) fn keep(root: &Dir, bytes: u64) {
-    let aside = ".tmp-checkpoint";
-    let written = root.remove(aside).and_then(|()| {
-        root.create(aside)?
-            .write_all(format!("{{\"bytes\":{bytes}}}\n").as_bytes())
-    });
-    if written.is_ok() {
-        let _ = root.rename(aside, CHECKPOINT);
+    let aside = fresh_name("checkpoint");
+    let line = format!("{{\"bytes\":{bytes}}}\n");
+    let written = root.create(&aside);
+    let written = written.and_then(|mut file| file.write_all(line.as_bytes()));
+    if written
+        .and_then(|()| root.rename(&aside, CHECKPOINT))
+        .is_err()
+    {
+        let _ = root.remove(&aside);
     }
 }
+
 /// Returns the length of a log after repair: an incomplete last line is not counted, and a complete last line without a
 /// line break (written by hand) gets a line break. The next appended line replaces the incomplete line, which [`torn`]
 /// returns.
