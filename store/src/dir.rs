@@ -15,6 +15,8 @@ use cap_fs_ext::{DirExt, FollowSymlinks, MetadataExt, OpenOptionsFollowExt, Open
 use cap_std::ambient_authority;
 use cap_std::fs::{DirBuilder, FileType, Metadata, OpenOptions};
 
+use crate::record::Turn;
+
 /// An entry of a directory, with only the facts of the listing itself.
 pub(crate) struct DirectoryEntry {
     pub(crate) name: OsString,
@@ -28,6 +30,8 @@ pub(crate) struct Dir {
     held: Arc<cap_std::fs::Dir>,
     /// The directory's path at opening; used in messages, and by SQLite on systems without `/proc`.
     path: PathBuf,
+    /// The turn of the writer that changes the directory; folders below it have none.
+    turn: Option<Arc<Turn>>,
 }
 
 impl Dir {
@@ -48,6 +52,7 @@ impl Dir {
         let mut dir = Dir {
             held: Arc::new(held),
             path: start.to_owned(),
+            turn: None,
         };
         for part in plain_parts(below).into_iter().flatten() {
             dir = dir.step(part)?;
@@ -71,6 +76,27 @@ impl Dir {
             }
             (opened, ..) => opened,
         }
+    }
+
+    /// Returns the same directory for the changes of a writer's turn.
+    pub(crate) fn in_turn(&self, turn: &Arc<Turn>) -> Dir {
+        Dir {
+            turn: Some(Arc::clone(turn)),
+            ..self.clone()
+        }
+    }
+
+    /// Calls `act`, which changes the directory, unless another writer has begun its turn.
+    pub(crate) fn change<T>(&self, act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+        match &self.turn {
+            Some(turn) => turn.during(self, act),
+            None => act(),
+        }
+    }
+
+    /// Returns whether no other writer has begun its turn.
+    pub(crate) fn is_in_turn(&self) -> bool {
+        self.turn.as_ref().is_none_or(|turn| turn.was_alone(self))
     }
 
     /// Returns the path that the directory had at opening.
@@ -229,18 +255,19 @@ impl Dir {
     /// Renames an entry, and replaces an existing entry of the new name.
     pub(crate) fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         let ((old, from), (new, to)) = (self.there(from)?, self.there(to)?);
-        old.held.rename(from, &new.held, to)
+        self.change(|| old.held.rename(from, &new.held, to))
     }
 
     /// Moves a direct entry to another directory, and replaces an existing entry of the new name.
     pub(crate) fn rename_to(&self, from: &str, dir: &Dir, to: &str) -> io::Result<()> {
-        self.held.rename(single(from)?, &dir.held, single(to)?)
+        let (from, to) = (single(from)?, single(to)?);
+        self.change(|| self.held.rename(from, &dir.held, to))
     }
 
     /// Gives a file a second name (a hard link); fails if that name exists.
     pub(crate) fn link(&self, from: &str, to: &str) -> io::Result<()> {
         let ((old, from), (new, to)) = (self.there(from)?, self.there(to)?);
-        old.held.hard_link(from, &new.held, to)
+        self.change(|| old.held.hard_link(from, &new.held, to))
     }
 
     /// Removes a file, or a link itself. A missing file is not an error.
@@ -297,6 +324,7 @@ impl Dir {
             Ok(held) => Ok(Dir {
                 held: Arc::new(held),
                 path,
+                turn: None,
             }),
             Err(error) => match self.held.symlink_metadata(name) {
                 Ok(meta) if !meta.is_dir() => Err(no_folder(&path)),

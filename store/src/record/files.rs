@@ -97,10 +97,10 @@ const SLOTS: [&str; 4] = ["file", "state.md", "checkpoint", "attachment"];
 /// `.tmp-file`.
 pub(crate) fn sweep(root: &Dir, _held: &RunLock) {
     for (name, _) in root.names("").unwrap_or_default() {
-        let kind = name.strip_prefix(".tmp-");
-        if kind.is_some_and(|kind| SLOTS.contains(&kind.split('-').next().unwrap_or(kind))) {
+        let kind = name.strip_prefix(".tmp-").unwrap_or_default();
+        if SLOTS.contains(&kind.split_once('-').map_or(kind, |(kind, _)| kind)) {
             // A file that cannot be removed harms no command: each one takes a new name.
-            let _ = root.remove(&name);
+            let _ = root.change(|| root.remove(&name));
         }
     }
 }
@@ -188,10 +188,16 @@ pub(crate) fn extend(root: &Dir, path: &str, at: u64, bytes: &[u8]) -> io::Resul
         ));
     }
     if end > at {
+        let rest = root.read_part(path, at, end - at)?;
+        // Only a half-written line is cut.
+        if rest.contains(&b'\n') && !bytes.starts_with(&rest) {
+            return Err(io::Error::other("another command added lines"));
+        }
         file.set_len(at)?;
     }
     file.seek(SeekFrom::Start(at))?;
-    if let Err(cause) = file.write_all(bytes).and_then(|()| file.sync_data()) {
+    let written = root.change(|| Ok(file.write_all(bytes).and_then(|()| file.sync_data())))?;
+    if let Err(cause) = written {
         let undone = if new {
             root.remove(path)
         } else {

@@ -23,3 +23,4 @@ pub use sqlite::{SqliteStore, init_sqlite};
 pub(crate) use sqlite::{
     TIME, TransactionClock, add_frames, connect_agents, connect_workflows, create, write_database,
 };
+pub(crate) use turn::Turn;

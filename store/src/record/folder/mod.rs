@@ -15,22 +15,30 @@ mod ops;
 mod shelf;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod unlocked;
 
 use std::borrow::Cow;
 use std::fs::File;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
 
 use prosescope_core::model::{AgentScope, IndexedBinding};
 use prosescope_core::record::{Facts, Fault, RunStore, Style, Work, WriteError};
 
 use super::files::{put, sweep};
-use super::lock::lock;
+use super::lock::{RunLock, lock};
+use super::turn::{Turn, shared};
 use super::{fault, fresh};
 use crate::dir::Dir;
 use head::StateHead;
 use log::EVENTS;
 use shelf::FolderShelf;
+
+/// How often a command starts over if other writers begin although this one holds the lock.
+const TRIES: u64 = 12;
 
 /// A run folder open for recording.
 #[derive(Debug)]
@@ -102,22 +110,39 @@ impl FolderStore {
 impl RunStore for FolderStore {
     fn transact(&mut self, work: Work<'_>) -> Result<(), WriteError> {
         let lock = lock(&self.dir)?;
-        sweep(&self.dir, &lock);
-        ops::recover(&self.dir)?;
-        let shelf = FolderShelf::read(&self.dir, &self.scope, !self.run.is_empty())?;
-        let run = shelf.run();
-        let (run_now, listing, trace) = (Cow::Borrowed(&*run), shelf.listing(), shelf.trace());
-        let facts = Facts::of(&shelf, Style::Files, run_now, listing, trace);
-        let facts = facts.map_err(|fault| fault.in_place(self.dir.path().display()))?;
-        let changes = work(&facts)?;
-        drop(facts);
-        let (run, staged) = (run.into_owned(), self.staged.as_ref());
-        self.late_fault = apply::changes(&self.dir, &shelf, run, &changes, staged, &lock)?;
-        Ok(())
+        for attempt in 1..=TRIES {
+            let turn = Arc::new(Turn::begin(&self.dir));
+            let done = self.once(&self.dir.in_turn(&turn), work, &lock);
+            if done.is_ok() || turn.was_alone(&self.dir) {
+                self.late_fault = turn.overlap(&self.dir).or(done?);
+                return Ok(());
+            }
+            // Another writer began, and this one changed nothing.
+            std::thread::sleep(Duration::from_millis(attempt * 5));
+        }
+        let what = "was not written to, because other commands write to it at the same time";
+        Err(shared(&self.dir, what, "repeat the command").into())
     }
 
     fn late_fault(&mut self) -> Option<Fault> {
         self.late_fault.take()
+    }
+}
+
+impl FolderStore {
+    /// Records the changes of `work` in one turn. Returns a fault that happened after they were recorded.
+    fn once(&self, dir: &Dir, work: Work<'_>, lock: &RunLock) -> Result<Option<Fault>, WriteError> {
+        sweep(dir, lock);
+        ops::recover(dir)?;
+        let shelf = FolderShelf::read(dir, &self.scope, !self.run.is_empty())?;
+        let run = shelf.run();
+        let (run_now, listing, trace) = (Cow::Borrowed(&*run), shelf.listing(), shelf.trace());
+        let facts = Facts::of(&shelf, Style::Files, run_now, listing, trace);
+        let facts = facts.map_err(|fault| fault.in_place(dir.path().display()))?;
+        let changes = work(&facts)?;
+        drop(facts);
+        let (run, staged) = (run.into_owned(), self.staged.as_ref());
+        apply::changes(dir, &shelf, run, &changes, staged, lock)
     }
 }
 

@@ -112,8 +112,9 @@ fn all_of(root: &Dir, ops: &[Op]) -> io::Result<Option<Fault>> {
             Ok(late_fault.or_else(|| unsure(settled)))
         }
         Err(cause) => {
+            // Another writer that began has completed the journal, and may have changed the same files since.
             let mut undone = done.into_iter().rev();
-            let undone = undone.all(|(op, undo)| undo.apply(root, op).is_ok());
+            let undone = root.is_in_turn() && undone.all(|(op, undo)| undo.apply(root, op).is_ok());
             if undone && forget(root, &mut None).is_ok() {
                 return Err(cause);
             }
@@ -262,6 +263,10 @@ fn put_aside<'a>(root: &Dir, from: &str, to: &'a str) -> io::Result<Option<(Dir,
     let folder = root.make_dir(folder)?;
     let kept = match root.link(from, to) {
         Ok(()) => folder.sync(),
+        // Another writer began, although this one holds the lock.
+        Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists || !root.is_in_turn() => {
+            return Err(cause);
+        }
         // The file system does not support hard links, so the file is copied.
         Err(cause) => match root.read(from)? {
             Some(bytes) => append(root, to, 0, &bytes),
