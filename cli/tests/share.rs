@@ -560,3 +560,79 @@ fn rules_of_a_file_are_applied_and_a_wrong_file_is_refused() {
     project.refused(3, "share r -o wrong.zip --rules none.toml");
     assert!(!project.at("wrong.zip").exists());
 }
+
+/// A copy never has half of what a command records: `share` waits until the command is done, and leaves out the files
+/// that it is writing.
+#[test]
+fn a_run_that_is_recorded_at_the_moment_is_shared_as_it_is_afterwards() {
+    let project = Project::new("let a = session \"A\"\n");
+    project.done("init p.prose --id r --state filesystem");
+    project.fed(0, &["put", "a", "--run", "r"], "before");
+    let run = project.at(".prose/runs/r");
+    let lock = fs::File::open(run.join(".lock")).expect("a lock file");
+    lock.lock().expect("locked");
+    let mut share = Command::new(env!("CARGO_BIN_EXE_prosescope"));
+    share
+        .args(["share", "r", "--format", "zip", "-o", "r.zip"])
+        .current_dir(project.dir.path())
+        .env("HOME", project.at("home"))
+        .stderr(std::process::Stdio::piped());
+    let mut share = share.spawn().expect("it starts");
+    std::thread::sleep(std::time::Duration::from_millis(700));
+    assert!(
+        share.try_wait().expect("asked").is_none(),
+        "it did not wait"
+    );
+    let binding = run.join("bindings/a.md");
+    let text = fs::read_to_string(&binding).expect("read");
+    fs::write(
+        &binding,
+        text.replace("before", "what is longer than before"),
+    )
+    .expect("written");
+    fs::write(run.join(".tmp-file-0123456789abcdef"), "half of").expect("written");
+    drop(lock);
+    let out = share.wait_with_output().expect("it ended");
+    assert!(
+        out.status.success(),
+        "{}",
+        String::from_utf8_lossy(&out.stderr)
+    );
+    let zip = parts(&project.at("r.zip"));
+    let names: Vec<&String> = zip.iter().map(|(name, _)| name).collect();
+    assert!(!names.iter().any(|name| name.contains("/.")), "{names:?}");
+    assert!(
+        project
+            .done("get a --run r.zip")
+            .contains("what is longer than before")
+    );
+}
+
+#[test]
+fn a_run_is_shared_while_commands_record_into_it() {
+    for form in FORMS {
+        let project = Project::new("let a = session \"A\"\n");
+        project.done(&format!("init p.prose --id r --state {form}"));
+        let ended = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            for writer in 0..2 {
+                let (project, ended) = (&project, &ended);
+                scope.spawn(move || {
+                    for n in 0..500 {
+                        if ended.load(std::sync::atomic::Ordering::Relaxed) {
+                            break;
+                        }
+                        let name = format!("w{writer}_{}", n % 3);
+                        let value = format!("{n} ").repeat(1 + n * 977 % 9_000);
+                        project.fed(0, &["put", &name, "--run", "r", "--not-done"], &value);
+                    }
+                });
+            }
+            for n in 0..12 {
+                project.done(&format!("share r -o {n}.zip"));
+                project.done(&format!("check {n}.zip"));
+            }
+            ended.store(true, std::sync::atomic::Ordering::Relaxed);
+        });
+    }
+}

@@ -112,7 +112,7 @@ impl ShareError {
                 "name each run once; share different runs with the same name in separate files"
             }
             ShareError::Read { .. } => {
-                "see what is wrong with the run: `prosescope check RUN`; make a repaired copy: `prosescope check RUN --fix`"
+                "if a command records into the run now, repeat this one; else see what is wrong with the run: `prosescope check RUN`; make a repaired copy: `prosescope check RUN --fix`"
             }
             ShareError::Write(_) | ShareError::Written(_) => {
                 "check the free disk space and the folder's permissions"

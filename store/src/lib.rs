@@ -23,7 +23,7 @@ pub use error::StoreError;
 pub use find::{home_prose, project_dir, prose_dir};
 pub use lent::{Lent, Releaser};
 pub use prosescope_share::manifest::ManifestCheck;
-pub use record::{FolderStore, SqliteStore, init_folder, init_sqlite};
+pub use record::{FolderStore, RunLock, SqliteStore, hold, init_folder, init_sqlite};
 pub use share::{DiskDatabases, unpacked as unpacked_copy};
 pub use upkeep::agents::{KeptAgent, delete_agent, kept_agent};
 pub use upkeep::clean::{remove_leftover, remove_run, run_entries};

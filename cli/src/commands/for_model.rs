@@ -41,6 +41,7 @@ pub(super) fn run(args: &ShowArgs, out: &Out) -> Result<Exit, CliError> {
     let mut sharing = Sharing::new(opened.shared()?, redactor).map_err(failed)?;
     let asked = ModelTextRequest { node, size, now };
     let text = for_model(&mut sharing, disk, &share::made(false), asked);
+    opened.unlock();
     told(session, &text.map_err(failed)?, out)
 }
 

@@ -47,5 +47,7 @@ fn without_secrets(opened: &RunsToShare, text: &str) -> Result<String, CliError>
     let (_, disk) = opened.run("--markdown")?;
     let redactor = share::redactor(&WishArgs::default(), opened)?;
     let mut sharing = Sharing::new(opened.shared()?, redactor).map_err(share::failed)?;
-    masked(&mut sharing, disk, &share::made(false), text).map_err(share::failed)
+    let text = masked(&mut sharing, disk, &share::made(false), text);
+    opened.unlock();
+    text.map_err(share::failed)
 }

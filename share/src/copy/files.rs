@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use prosescope_core::model::ValueAt;
 use prosescope_core::model::source::{FileEntry, Source, SourceError};
 use prosescope_core::pages::session::{DatabaseAt, Session};
+use prosescope_core::read::decode::folder::is_workings;
 
 use super::sealed::LogRow;
 use super::{Redactor, TextPlace};
@@ -188,8 +189,9 @@ fn kind(path: &str, redactor: &mut Redactor, len: u64) -> Option<FileKind> {
     }
     let (folder, rest) = inside.split_once('/').unwrap_or(("", inside));
     let name = inside.rsplit('/').next().unwrap_or(inside);
-    let beside = ["-wal", "-shm", "-journal", ".lock"];
-    if beside.iter().any(|end| name.ends_with(end)) {
+    let beside = ["-wal", "-shm", "-journal"];
+    // A file that a program is writing now has another name in a moment.
+    if is_workings(name) || beside.iter().any(|end| name.ends_with(end)) {
         return None;
     }
     if name == ".env" || name.starts_with(".env.") {

@@ -1,5 +1,6 @@
 use std::fs::{File, TryLockError};
 use std::io;
+use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -15,21 +16,45 @@ pub(crate) const LOCK: &str = ".lock";
 /// How long a writer waits for other writers of the run.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The exclusive right to write to a run. Dropping this value releases the right; if the process dies, the system
-/// releases it.
+/// A lock on a run: the exclusive right to write to it, or the right to read it while no command records. Dropping this
+/// value releases the lock; if the process dies, the system releases it.
 #[derive(Debug)]
-pub(crate) struct RunLock {
+pub struct RunLock {
     _file: File,
 }
 
 /// Waits for the exclusive right to write to the run in `dir`.
 pub(crate) fn lock(dir: &Dir) -> Result<RunLock, Fault> {
+    wait(dir, open(dir)?, try_lock)
+}
+
+/// Keeps commands from recording into the run in `dir` while the returned value exists, so that a reader finds all of
+/// its files in one state. Waits for a command that records now. Returns `None` if the run has no lock file, or the file
+/// cannot be locked.
+///
+/// # Errors
+/// If a command records for too long.
+pub fn hold(dir: &Path) -> Result<Option<RunLock>, Fault> {
+    let held = Dir::open(dir).and_then(|dir| Ok((dir.file(LOCK)?, dir)));
+    let Ok((Some(file), dir)) = held else {
+        return Ok(None);
+    };
+    match wait(&dir, file, File::try_lock_shared) {
+        Err(fault) if fault.kind != FaultKind::Busy => Ok(None),
+        held => held.map(Some),
+    }
+}
+
+fn wait(
+    dir: &Dir,
+    file: File,
+    attempt: impl Fn(&File) -> Result<(), TryLockError>,
+) -> Result<RunLock, Fault> {
     let path = dir.shown(LOCK);
-    let file = open(dir)?;
     let begun = Instant::now();
     let mut pause = Duration::from_micros(200);
     loop {
-        match try_lock(&file) {
+        match attempt(&file) {
             Ok(()) => return Ok(RunLock { _file: file }),
             // On a file system without locks, SQLite's own locking or the order of renames must suffice.
             Err(TryLockError::Error(cause)) if cause.kind() == io::ErrorKind::Unsupported => {

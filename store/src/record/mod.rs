@@ -19,6 +19,7 @@ pub use folder::{FolderStore, init_folder};
 pub(crate) use folder::{begin_events, write_first};
 pub(crate) use fresh::{Failure, new_folder, place};
 pub(crate) use lock::{LOCK, lock};
+pub use lock::{RunLock, hold};
 pub use sqlite::{SqliteStore, init_sqlite};
 pub(crate) use sqlite::{
     TIME, TransactionClock, add_frames, connect_agents, connect_workflows, create, write_database,

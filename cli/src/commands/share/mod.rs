@@ -46,6 +46,7 @@ pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
     sharing.watch(Box::new(move |seen, all| told.at(seen, all)));
     let mut looked = || {
         let mut report = sharing.look().map_err(failed)?;
+        opened.unlock();
         progress.clear();
         word(format).clone_into(&mut report.format);
         note_unused(args, &report);
@@ -72,6 +73,7 @@ pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
     let temporary = written::beside(file)?;
     let packed = sharing.pack(&made, &mut || written::emptied(temporary.as_file()));
     let (mut report, _) = packed.map_err(failed)?;
+    opened.unlock();
     word(format).clone_into(&mut report.format);
     if !asks {
         note_unused(args, &report);

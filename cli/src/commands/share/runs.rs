@@ -1,5 +1,6 @@
 //! Opens the runs that `share` writes into one file.
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 use prosescope_core::model::source::Source;
@@ -9,7 +10,7 @@ use prosescope_core::record::render::text::escape;
 use prosescope_share::copy::SharedRun;
 use prosescope_share::pack::Databases;
 use prosescope_share::sharing::RunWithDatabases;
-use prosescope_store::{Disk, DiskDatabases, WorkflowReader};
+use prosescope_store::{Disk, DiskDatabases, RunLock, WorkflowReader, hold};
 
 use crate::commands::{convert, server_copy, share, unread};
 use crate::error::CliError;
@@ -23,6 +24,8 @@ pub(in crate::commands) struct RunsToShare {
     all: Vec<One>,
     /// Temporary copies of runs in PostgreSQL, or in files. They are deleted when this field is dropped.
     _copies: Vec<tempfile::TempDir>,
+    /// The locks that keep commands from recording into runs in files, until these are copied.
+    locks: Cell<Vec<RunLock>>,
 }
 
 enum One {
@@ -44,6 +47,7 @@ impl RunsToShare {
     ) -> Result<RunsToShare, CliError> {
         let mut all = Vec::new();
         let mut copies = Vec::new();
+        let mut locks = Vec::new();
         for name in names {
             let path = Path::new(name);
             if path.is_file() && WorkflowReader::open(path).is_ok() {
@@ -61,7 +65,18 @@ impl RunsToShare {
                 continue;
             }
             let opened = match OnServer::named(name)? {
-                None => locate::open_alone(name)?,
+                None => {
+                    let opened = locate::open_alone(name)?;
+                    let lock = is_files(&opened).then(|| hold(&opened.dir));
+                    match lock.transpose()?.flatten() {
+                        None => opened,
+                        // Lists the files again, because they may have changed before the lock was free.
+                        Some(lock) => {
+                            locks.push(lock);
+                            locate::open_alone(name)?
+                        }
+                    }
+                }
                 Some(found) => {
                     let (copy, to) = server_copy::aside(&found, out)?;
                     copies.push(copy);
@@ -86,6 +101,7 @@ impl RunsToShare {
         Ok(RunsToShare {
             all,
             _copies: copies,
+            locks: Cell::new(locks),
         })
     }
 
@@ -100,6 +116,11 @@ impl RunsToShare {
         let message =
             format!("{option} needs a run, but the named file is a database of workflows");
         Err(CliError::usage(message).hint("`prosescope workflow list` lists the workflows"))
+    }
+
+    /// Lets commands record into the runs again, before this command waits for a person or for a reader of its output.
+    pub(in crate::commands) fn unlock(&self) {
+        self.locks.take();
     }
 
     /// Returns the folders of the runs.
