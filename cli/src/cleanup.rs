@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use tempfile::TempDir;
+use prosescope_store::Aside;
 
 /// Files and folders that are still incomplete, to be removed after a signal.
 static CLEANUP: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
@@ -17,7 +17,7 @@ pub(crate) fn with_cleanup_list<T>(act: impl FnOnce(&mut Vec<PathBuf>) -> T) -> 
 /// Removes incomplete files when the user or the system ends the command. Returns the folder that contains all
 /// temporary files of the command.
 #[cfg(unix)]
-pub(crate) fn on_signal() -> std::io::Result<TempDir> {
+pub(crate) fn on_signal() -> std::io::Result<Aside> {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::Duration;
@@ -34,7 +34,7 @@ pub(crate) fn on_signal() -> std::io::Result<TempDir> {
         flag::register_usize(signal, Arc::clone(&ended), signal as usize)?;
     }
     let folder = with_cleanup_list(|paths| {
-        let folder = tempfile::Builder::new().prefix("prosescope-").tempdir()?;
+        let folder = Aside::new()?;
         paths.push(folder.path().to_owned());
         std::io::Result::Ok(folder)
     })?;
@@ -65,6 +65,8 @@ fn remove(path: &std::path::Path) {
     }
     for _ in 0..50 {
         if std::fs::remove_dir_all(path).is_ok() || !path.exists() {
+            // The folder above is empty unless another command runs.
+            let _ = path.parent().map(std::fs::remove_dir);
             return;
         }
     }
@@ -72,6 +74,6 @@ fn remove(path: &std::path::Path) {
 
 /// Creates a temporary folder, and handles no signals. On systems other than Unix, the system ends the command at once.
 #[cfg(not(unix))]
-pub(crate) fn on_signal() -> std::io::Result<TempDir> {
-    tempfile::Builder::new().prefix("prosescope-").tempdir()
+pub(crate) fn on_signal() -> std::io::Result<Aside> {
+    Aside::new()
 }

@@ -103,6 +103,7 @@ fn main() -> ExitCode {
         }
     };
     let out = Out::new(cli.json);
+    prosescope_store::sweep_asides();
     ended(commands::run(cli.command, &out), &out)
 }
 

@@ -23,9 +23,8 @@ use prosescope_core::model::issue::Issue;
 use prosescope_core::read::sqlite::{self, Header};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
-use tempfile::TempDir;
 
-use crate::{sparse, vfs};
+use crate::{Aside, sparse, vfs};
 
 /// A database that was opened for reading.
 pub(crate) struct OpenedDatabase {
@@ -34,7 +33,7 @@ pub(crate) struct OpenedDatabase {
     /// Notes for the user on how the database was opened.
     pub(crate) notes: Vec<Issue>,
     /// The temporary copy that was opened, if one was needed; must outlive the connection.
-    pub(crate) aside: Option<TempDir>,
+    pub(crate) aside: Option<Aside>,
     /// The state of the files at opening, to detect changes under a reader that takes no locks.
     pub(crate) watch: DatabaseWatch,
 }
@@ -319,8 +318,8 @@ fn roll_back_aside(
     path: &Path,
     watch: &DatabaseWatch,
     most: u64,
-) -> Result<(Connection, TempDir), DatabaseError> {
-    let aside = tempfile::tempdir().map_err(DatabaseError::Copy)?;
+) -> Result<(Connection, Aside), DatabaseError> {
+    let aside = Aside::new().map_err(DatabaseError::Copy)?;
     let mut before = watch.clone();
     for n in 0..3 {
         let copy = aside.path().join(format!("copy-{n}.db"));
@@ -463,7 +462,7 @@ mod tests {
     use super::*;
 
     /// Creates a database whose writer was killed; returns the folder and the path of the database.
-    fn with_hot_journal() -> (TempDir, PathBuf) {
+    fn with_hot_journal() -> (tempfile::TempDir, PathBuf) {
         let (live, dir) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let (from, to) = (live.path().join("state.db"), dir.path().join("state.db"));
         let conn = Connection::open(&from).unwrap();

@@ -300,10 +300,15 @@ impl Dir {
     /// Syncs the directory, so that changes of its names survive a crash of the machine.
     pub(crate) fn sync(&self) -> io::Result<()> {
         if cfg!(unix) {
-            self.held.open(".")?.sync_all()
+            self.itself()?.sync_all()
         } else {
             Ok(())
         }
+    }
+
+    /// Opens the directory as a file, to sync or to lock it.
+    pub(crate) fn itself(&self) -> io::Result<File> {
+        Ok(self.held.open(".")?.into_std())
     }
 
     /// Syncs the folder that contains `below`, so that a change of this name survives a crash of the machine.

@@ -14,6 +14,7 @@ use prosescope_share::manifest::ManifestCheck;
 use prosescope_workflow::SqliteTables;
 use rusqlite::Connection;
 
+use crate::Aside;
 use crate::database::{DatabaseError, DatabaseWatch};
 use crate::dir::{self, Dir, DirectoryEntry, part_of};
 use crate::error::StoreError;
@@ -36,7 +37,7 @@ pub struct Disk {
     /// The paths of files and folders that could not be read, each with the reason.
     failed: RefCell<Vec<(String, String)>>,
     /// Temporary folders with copies of databases or with an unpacked file; they live as long as the source.
-    aside: RefCell<Vec<tempfile::TempDir>>,
+    aside: RefCell<Vec<Aside>>,
     /// For an unpacked file, whether its contents equal those that were shared.
     pub(crate) verified: Option<ManifestCheck>,
 }

@@ -17,8 +17,8 @@ use prosescope_core::model::database::{
 use prosescope_core::model::issue::Issue;
 use prosescope_core::pages::view::QueryView;
 use prosescope_core::read::sqlite::Sqlite;
-use tempfile::TempDir;
 
+use crate::Aside;
 use crate::database::{DatabaseError, DatabaseWatch, OpenedDatabase};
 
 /// A database that is opened when it is read, and closed by [`Releaser::let_go`].
@@ -42,7 +42,7 @@ struct HeldDatabase {
     watch: DatabaseWatch,
     /// The temporary copy that is read instead of the database, if any. It stays open between reads: creating it again
     /// may be slow, and keeping it blocks no writer.
-    aside: Option<TempDir>,
+    aside: Option<Aside>,
 }
 
 impl Lent {

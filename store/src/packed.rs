@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use prosescope_share::archive::{Archive, ArchiveError, HEAD, ZipEntry, is_zip};
 use prosescope_share::manifest::{self, ManifestCheck, Sink};
 use prosescope_share::{FileReader, page};
-use tempfile::TempDir;
 
+use crate::Aside;
 use crate::error::StoreError;
 
 /// Limit for the unpacked size of a zip, in bytes.
@@ -18,7 +18,7 @@ const MOST: u64 = 16 << 30;
 /// The contents of an unpacked file.
 pub(crate) struct UnpackedContent {
     /// The private folder with the unpacked files; dropping it removes them.
-    pub(crate) folder: TempDir,
+    pub(crate) folder: Aside,
     /// Whether the unpacked contents equal the contents that were shared.
     pub(crate) verified: ManifestCheck,
 }
@@ -31,7 +31,7 @@ pub(crate) fn unpacked(path: &Path) -> Result<Option<UnpackedContent>, StoreErro
 
 /// Unpacks only the database at the top level of a shared file. Returns `Some(None)` if the file has no such database,
 /// and `None` if the file is not a shared one.
-pub(crate) fn database(path: &Path) -> Result<Option<Option<(TempDir, PathBuf)>>, StoreError> {
+pub(crate) fn database(path: &Path) -> Result<Option<Option<(Aside, PathBuf)>>, StoreError> {
     let Some(archive) = archive(path)? else {
         return Ok(None);
     };
@@ -77,9 +77,8 @@ fn open(path: &Path, reader: FileReader, len: u64) -> Result<Archive<FileReader>
         .map_err(|error| wrong(path, error.to_string(), error.next_step()))
 }
 
-fn folder(path: &Path) -> Result<TempDir, StoreError> {
-    let made = tempfile::Builder::new().prefix("prosescope-").tempdir();
-    made.map_err(|cause| no_room(path, &cause))
+fn folder(path: &Path) -> Result<Aside, StoreError> {
+    Aside::new().map_err(|cause| no_room(path, &cause))
 }
 
 fn unpack(path: &Path, archive: &Archive<FileReader>) -> Result<UnpackedContent, StoreError> {

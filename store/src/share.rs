@@ -1,21 +1,20 @@
 //! Prepares databases for sharing: builds each one anew in a private folder, so that no deleted rows are shared.
 
 use std::fs::File;
-use std::io::{Read, Write as _};
+use std::io::Read;
 use std::rc::Rc;
 
 use prosescope_core::read::sqlite::{Rebuild, rebuild, unbounded};
 use prosescope_share::file::Shareable;
 use prosescope_share::pack::{Databases, ShareError};
 use rusqlite::Connection;
-use tempfile::{NamedTempFile, TempDir};
 
-use crate::Disk;
+use crate::{Aside, Disk};
 
 /// Creates the shared copies of a disk's databases.
 pub struct DiskDatabases<'a> {
     disk: &'a Disk,
-    folder: TempDir,
+    folder: Aside,
     made: u32,
 }
 
@@ -27,7 +26,7 @@ impl<'a> DiskDatabases<'a> {
     pub fn new(disk: &'a Disk) -> std::io::Result<DiskDatabases<'a>> {
         Ok(DiskDatabases {
             disk,
-            folder: tempfile::Builder::new().prefix("prosescope-").tempdir()?,
+            folder: Aside::new()?,
             made: 0,
         })
     }
@@ -102,10 +101,11 @@ impl Shareable for Disk {
 /// If a temporary file cannot be created, or the zip cannot be read.
 pub fn unpacked(zip: &[u8]) -> Result<Rc<dyn Shareable>, ShareError> {
     let failed = |error: &dyn std::fmt::Display| ShareError::Write(error.to_string());
-    let mut file = NamedTempFile::new().map_err(|e| failed(&e))?;
-    file.write_all(zip).map_err(|e| failed(&e))?;
+    let aside = Aside::new().map_err(|e| failed(&e))?;
+    let file = aside.path().join("run.zip");
+    std::fs::write(&file, zip).map_err(|e| failed(&e))?;
     // The contents are unpacked to another place, so the temporary file is no longer needed.
-    let mut disk = Disk::open(file.path()).map_err(|e| failed(&e))?;
+    let mut disk = Disk::open(&file).map_err(|e| failed(&e))?;
     // The copy stands for its run, so that pages of the copy propose the commands of the run.
     disk.verified = None;
     Ok(Rc::new(disk))

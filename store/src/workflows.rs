@@ -8,8 +8,8 @@ use prosescope_workflow::{
     Barrier, LockTarget, RowCondition, Select, SqliteTables, Tables, Waiting, Work, WorkflowRow,
     WorkflowRows, WorkflowShape,
 };
-use tempfile::TempDir;
 
+use crate::Aside;
 use crate::dir::Dir;
 use crate::packed;
 use crate::record::{TIME, TransactionClock, connect_workflows, fault, lock};
@@ -22,7 +22,7 @@ pub struct WorkflowReader {
     tables: SqliteTables,
     /// Temporary copies: of an unpacked shared file, or of a database whose writer was killed in the middle of a
     /// change.
-    _aside: Vec<TempDir>,
+    _aside: Vec<Aside>,
 }
 
 impl WorkflowReader {

@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use prosescope_core::model::{FolderForm, Form};
 use prosescope_core::pages::session::CopyLoss;
 use prosescope_core::pages::view::RunConverted;
-use prosescope_store::{Conversion, OriginalRun, convert, unpack};
-use tempfile::TempDir;
+use prosescope_store::{Aside, Conversion, OriginalRun, convert, unpack};
 
 use super::{existing_copy, server_copy, share, unread};
 use crate::args::record::StateMode;
@@ -187,8 +186,8 @@ fn copied(
 pub(super) fn aside(
     opened: &LocatedRun,
     out: &Out,
-) -> Result<(TempDir, PathBuf, Vec<CopyLoss>), CliError> {
-    let folder = tempfile::Builder::new().prefix("prosescope-").tempdir()?;
+) -> Result<(Aside, PathBuf, Vec<CopyLoss>), CliError> {
+    let folder = Aside::new()?;
     let to = folder.path().join(&opened.name);
     let left = copied(opened, &to, false, out)?;
     Ok((folder, to, left))

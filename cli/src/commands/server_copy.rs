@@ -9,8 +9,7 @@ use prosescope_core::model::{FolderForm, Form};
 use prosescope_core::pages::session::{Options, Session};
 use prosescope_core::pages::view::RunConverted;
 use prosescope_core::record::WriteError;
-use prosescope_store::{Conversion, OriginalRun, convert};
-use tempfile::TempDir;
+use prosescope_store::{Aside, Conversion, OriginalRun, convert};
 
 use super::{existing_copy, share, unread};
 use crate::error::CliError;
@@ -125,8 +124,8 @@ pub(super) fn pulled(
 
 /// Copies a run out of PostgreSQL into a temporary folder, for a command that works on files. Returns that folder, and
 /// the folder of the run in it.
-pub(super) fn aside(found: &OnServer, out: &Out) -> Result<(TempDir, PathBuf), CliError> {
-    let folder = tempfile::Builder::new().prefix("prosescope-").tempdir()?;
+pub(super) fn aside(found: &OnServer, out: &Out) -> Result<(Aside, PathBuf), CliError> {
+    let folder = Aside::new()?;
     let to = folder.path().join(&found.id);
     pulled(found, &to, false, out)?;
     Ok((folder, to))

@@ -1,6 +1,6 @@
 use prosescope_core::pages::view::Serving;
 use prosescope_core::record::render::text::escape;
-use tempfile::TempDir;
+use prosescope_store::Aside;
 
 use super::server_copy;
 use crate::args::ViewArgs;
@@ -65,7 +65,7 @@ fn decider(runs: &[String], by: &str) -> Result<serve::Decider, CliError> {
 }
 
 /// Returns the files to serve. Runs in PostgreSQL are copied first, and the copies are removed when the command ends.
-fn served(runs: &[String], out: &Out) -> Result<(Vec<TempDir>, Served), CliError> {
+fn served(runs: &[String], out: &Out) -> Result<(Vec<Aside>, Served), CliError> {
     if runs.iter().all(|run| locate::id_on_server(run).is_none()) {
         return Ok((Vec::new(), locate::served(runs)?));
     }

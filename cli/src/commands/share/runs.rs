@@ -10,7 +10,7 @@ use prosescope_core::record::render::text::escape;
 use prosescope_share::copy::SharedRun;
 use prosescope_share::pack::Databases;
 use prosescope_share::sharing::RunWithDatabases;
-use prosescope_store::{Disk, DiskDatabases, RunLock, WorkflowReader, hold};
+use prosescope_store::{Aside, Disk, DiskDatabases, RunLock, WorkflowReader, hold};
 
 use crate::commands::{convert, server_copy, share, unread};
 use crate::error::CliError;
@@ -23,7 +23,7 @@ use crate::print;
 pub(in crate::commands) struct RunsToShare {
     all: Vec<One>,
     /// Temporary copies of runs in PostgreSQL, or in files. They are deleted when this field is dropped.
-    _copies: Vec<tempfile::TempDir>,
+    _copies: Vec<Aside>,
     /// The locks that keep commands from recording into runs in files, until these are copied.
     locks: Cell<Vec<RunLock>>,
 }
