@@ -11,6 +11,7 @@ use regex_lite::Regex;
 use crate::exact::{ASKED, Exact};
 #[cfg(not(target_arch = "wasm32"))]
 use crate::file::{self, WrongFile};
+use crate::find;
 use crate::hit::Hit;
 use crate::merge::{RawHit, back, merged, touches, without};
 use crate::names::{SecretNames, without_letters};
@@ -143,10 +144,15 @@ impl Rules {
     }
 
     /// Adds every secret that was replaced so far as an exact value, so that the next scan also finds it bare,
-    /// encoded and split. Skips personal data and secrets shorter than [`crate::SHORTEST`]. Decides how marks end, so
+    /// encoded and split, and the people's names that e-mail addresses reveal. Skips other personal data and secrets shorter than [`crate::SHORTEST`]. Decides how marks end, so
     /// that no text can contain one already: all texts must have been scanned.
     pub fn learn(&mut self, names: &mut SecretNames) {
         names.settle();
+        let people = names.replacements();
+        let people = people.filter_map(|(value, _)| find::person(value));
+        for person in people.collect::<Vec<_>>() {
+            let _ = self.exact(Exact::personal("person", &person));
+        }
         for (secret, name) in names.secrets() {
             if !self.known.contains(secret) {
                 let stem = name.split(" #").next().unwrap_or_default();

@@ -36,6 +36,20 @@ pub(super) fn address(text: &str, at: Range<usize>) -> Option<Range<usize>> {
     (!url && is_person(local, domain)).then(|| start..at.end + domain.len())
 }
 
+/// Returns the name of a person that an e-mail address reveals: `Anna Meier` of `anna.meier@…`.
+pub(crate) fn person(address: &str) -> Option<String> {
+    let (local, _) = address.split_once('@')?;
+    let (first, last) = local.split_once('.')?;
+    let capital = |word: &str| {
+        let mut letters = word.chars();
+        let first = letters.next().filter(|c| c.is_alphabetic())?;
+        let rest: String = letters.collect();
+        let word = rest.chars().all(char::is_alphabetic) && !rest.is_empty();
+        word.then(|| first.to_uppercase().chain(rest.chars()).collect::<String>())
+    };
+    Some(format!("{} {}", capital(first)?, capital(last)?))
+}
+
 /// Returns whether an e-mail address can be a person's: not an example, not a service (`git@`), not a file name.
 fn is_person(local: &str, domain: &str) -> bool {
     let (local, domain) = (local.to_lowercase(), domain.to_lowercase());

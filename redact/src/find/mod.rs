@@ -15,6 +15,7 @@ use std::ops::Range;
 use serde::Deserialize;
 
 pub(crate) use command::CommandOption;
+pub(crate) use email::person;
 
 use crate::rule::Rule;
 

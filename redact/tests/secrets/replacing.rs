@@ -1,6 +1,8 @@
 //! Tests of names, exceptions, exact values, patterns and hints.
 
-use prosescope_redact::{Exact, Remains, Rules, SecretNames, hints, replace, shape, variables};
+use prosescope_redact::{
+    Exact, Remains, RuleKind, Rules, SecretNames, hints, replace, shape, variables,
+};
 
 use crate::properties::base64;
 
@@ -148,6 +150,24 @@ fn a_name_of_a_person_is_replaced_as_a_word() {
         redacted,
         "[user #1] admires miracles; -[user #1]- [home #1]/x"
     );
+}
+
+#[test]
+fn the_name_in_an_address_is_replaced_where_it_stands_alone() {
+    let (mut rules, mut names) = (Rules::new(), SecretNames::new());
+    let (mail, call) = (
+        "Ask anna.meier@firma.ch, or alice in /home/alice/x.",
+        "Call Anna Meier.",
+    );
+    rules.scan(mail, &mut names);
+    rules.learn(&mut names);
+    let mut redacted = |text| replace(text, &rules.scan(text, &mut names));
+    assert_eq!(redacted(mail), "Ask [email #1], or alice in [home #1]/x.");
+    assert_eq!(redacted(call), "Call [person #1].");
+    let (mut rules, mut names) = (Rules::new().without(RuleKind::Personal), SecretNames::new());
+    rules.scan(mail, &mut names);
+    rules.learn(&mut names);
+    assert_eq!(replace(call, &rules.scan(call, &mut names)), call);
 }
 
 #[test]
