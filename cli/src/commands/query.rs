@@ -3,7 +3,7 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use prosescope_core::model::database::Limits;
-use prosescope_core::model::database::query::{DEADLINE, QueryError};
+use prosescope_core::model::database::query::{DEADLINE, LAST_STEP, QueryError};
 use prosescope_core::pages::query::{self, UnansweredQuery};
 use prosescope_core::pages::session::Session;
 use prosescope_core::pages::view::QueryView;
@@ -16,9 +16,6 @@ use crate::exit::Exit;
 use crate::out::{Out, say};
 use crate::print::note;
 use crate::{input, locate, near, print};
-
-/// How long the last step of a query may take after its time is over.
-const LAST_STEP: Duration = Duration::from_secs(1);
 
 pub(super) fn run(args: &QueryArgs, out: &Out) -> Result<Exit, CliError> {
     let (name, sql) = args.question()?;
@@ -65,8 +62,7 @@ pub(super) fn run(args: &QueryArgs, out: &Out) -> Result<Exit, CliError> {
     Ok(ended(&session))
 }
 
-/// Ends the process unless the returned sender is dropped within the limit. SQLite is interrupted between its steps only,
-/// and one step, such as `instr` of two long texts, can take hours.
+/// Ends the process unless the returned sender is dropped within the limit.
 #[must_use]
 fn end_after(limit: Duration, json: bool) -> Sender<()> {
     let (asking, asked) = channel();

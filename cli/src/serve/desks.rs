@@ -4,10 +4,12 @@
 use std::io;
 use std::rc::Rc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use prosescope_core::model::database::query::{DEADLINE, LAST_STEP, QueryError};
+use prosescope_core::pages::query::UnansweredQuery;
 use prosescope_core::pages::session::ValueOf;
 use prosescope_desk::protocol::{Request, Trouble};
 use prosescope_desk::{Desk, DeskSource};
@@ -51,17 +53,32 @@ impl Desks {
         }
     }
 
-    /// Sends a request to the desk with this name, and waits for the answer. Creates a missing desk.
+    /// Sends a request to the desk with this name, and waits for the answer. Creates a missing desk. Takes the desk out of
+    /// use if a query does not end in time: its thread ends with the query.
     pub(super) async fn ask(&self, name: &str, request: Request) -> Result<DeskAnswer, Trouble> {
         let (reply, answer) = oneshot::channel();
+        let queries = matches!(request, Request::Query { .. });
         self.send(name, DeskQuestion { request, reply });
         let ended =
             |_| Trouble::defect("the server dropped the request before the answer was complete");
-        answer.await.map_err(ended)?
+        if !queries {
+            return answer.await.map_err(ended)?;
+        }
+        match tokio::time::timeout(DEADLINE + LAST_STEP, answer).await {
+            Ok(answer) => answer.map_err(ended)?,
+            Err(_) => {
+                self.open().retain(|(desk, _)| desk != name);
+                Err(UnansweredQuery::Query(QueryError::Stopped).into())
+            }
+        }
+    }
+
+    fn open(&self) -> MutexGuard<'_, Vec<(String, Sender<DeskQuestion>)>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn send(&self, name: &str, question: DeskQuestion) {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open();
         let known = open.iter().position(|(desk, _)| desk == name);
         let known = known.map(|at| open.remove(at).1);
         let (desk, unsent) = match known {

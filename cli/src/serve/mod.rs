@@ -565,6 +565,27 @@ mod tests {
     }
 
     #[test]
+    fn a_query_that_sqlite_cannot_interrupt_leaves_the_page_its_answers() {
+        let (_dir, served) = run();
+        let site = ViewSite::new("t".to_owned(), served, "");
+        let at = serving_with_port(site, Duration::from_millis(50));
+        let sql = "SELECT instr(hex(zeroblob(4000000)), hex(zeroblob(2000000)) || '1')";
+        let question = format!(r#"{{"query":{{"place":"","sql":"{sql}","limit":1}}}}"#);
+        let (head, trouble) = asked(at, "1", &question, "");
+        assert!(head.contains("application/problem+json"), "{head}");
+        assert!(
+            trouble.contains("took too long") || trouble.contains("stopped"),
+            "{trouble}"
+        );
+        let overview = r#"{"page":{"place":"","page":"overview"}}"#;
+        assert!(
+            asked(at, "1", overview, "")
+                .1
+                .contains("20260115-143052-a7b3c9")
+        );
+    }
+
+    #[test]
     fn a_long_value_is_sent_whole() {
         let (dir, served) = run();
         let long = (9 << 20) + 7;

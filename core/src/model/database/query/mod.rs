@@ -24,6 +24,10 @@ pub const STEPS: u64 = 100_000_000;
 /// query whose single steps are slow.
 pub const DEADLINE: Duration = Duration::from_secs(10);
 
+/// Time after which a shell gives up a query that [`DEADLINE`] did not end: SQLite is interrupted between its steps only,
+/// and one step, such as `instr` of two long texts, can take hours.
+pub const LAST_STEP: Duration = Duration::from_secs(1);
+
 /// Maximum bytes of one cell in an answer; a longer cell is cut.
 pub const CELL: usize = 64 << 10;
 
