@@ -19,6 +19,7 @@ pub(crate) fn measure(effort: Effort) {
     let Some(prose) = needs::prose() else { return };
     let folder = tempfile::tempdir().expect("a folder");
     written(&prose, folder.path(), effort);
+    found(&prose, folder.path(), effort);
     paged(&prose, folder.path(), effort);
 }
 
@@ -68,6 +69,47 @@ fn written(prose: &Path, folder: &Path, effort: Effort) {
         ]);
     }
     table.print();
+}
+
+/// Measures sharing runs of one text with many secrets or addresses: time and memory grow with the text.
+fn found(prose: &Path, folder: &Path, effort: Effort) {
+    println!("\nA run in files with one text of many findings, into a zip:\n");
+    let mut table = Table::new(&["", "text", "time", "memory"]);
+    type Made = fn(&mut dyn FnMut() -> char) -> String;
+    let token: Made = |letter| format!("ghp_{}", (0..36).map(|_| letter()).collect::<String>());
+    let mail: Made = |letter| format!("{}@firma.ch", (0..9).map(|_| letter()).collect::<String>());
+    for (what, made) in [("tokens", token), ("e-mail addresses", mail)] {
+        for count in [10_000, effort.pick(50_000, 20_000)] {
+            let run = folder.join(format!("20260101-100000-{what:.1}{count}"));
+            let text: String = (0..count).map(|n| made(&mut letters(n)) + "\n").collect();
+            fs::create_dir_all(run.join("bindings")).expect("a folder");
+            fs::write(run.join("state.md"), "# Execution State\n").expect("a file");
+            fs::write(run.join("bindings/found.md"), &text).expect("a file");
+            let out = folder.join("found.zip");
+            let sharing = || fresh(&out, &mut share(prose, &run, &out));
+            let figures = in_turn(effort.pick(5, 1), &mut [Rival::whole("share", sharing)]);
+            let most = most_memory(&mut share(prose, &run, &out));
+            table.row(vec![
+                format!("{count} {what}"),
+                format!("{} KB", text.len() / 1000),
+                time(figures[0].median()),
+                format!("{} MB", most >> 20),
+            ]);
+        }
+    }
+    table.print();
+}
+
+/// Returns a source of letters and digits that are as good as random.
+fn letters(seed: u64) -> impl FnMut() -> char {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) + 1;
+    move || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        let of = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+        char::from(of[usize::try_from((state >> 33) % 62).unwrap_or(0)])
+    }
 }
 
 /// Measures sharing a run of 10 MB as a page, and opening the page.
