@@ -136,6 +136,97 @@ fn runs_of_either_form_are_compared_and_their_differences_printed() {
     }
 }
 
+/// Records of a folder that only its files have: each is changed alone in a copy.
+#[test]
+fn a_folder_is_compared_with_its_copies() {
+    let project = Project::new();
+    project.record("good", "filesystem", "one\n", Some("Dear Ada"));
+    let go =
+        |args: &[&str], input: &str| project.run(0, &[args, &["--run", "good"]].concat(), input);
+    go(
+        &["agent", "memory", "set", "editor", "--scope", "execution"],
+        "I know bees\n",
+    );
+    let add = ["agent", "segment", "add", "editor", "--prompt", "Plan"];
+    go(&add, "Planned");
+    let good = project.path(".prose/runs/good");
+    fs::create_dir(good.join("gates")).expect("made");
+    let gate = r#"{"id":"send","prompt":"Send?","allow":["ada"],"status":"approved","created_at":"2026-01-25T15:06:00Z","resolved_at":"2026-01-25T15:07:00Z","resolved_by":"ada"}"#;
+    fs::write(good.join("gates/send.json"), gate).expect("written");
+    let event =
+        r#"{"id":1,"gate_id":"send","event_type":"created","timestamp":"2026-01-25T15:06:00Z"}"#;
+    fs::write(good.join("gates/audit.jsonl"), format!("{event}\n")).expect("written");
+    let import = r#"{"alias":"spell","source_url":"https://example.com/spell"}"#;
+    fs::write(good.join("x_imports.jsonl"), format!("{import}\n")).expect("written");
+    fs::write(good.join("notes.txt"), "a note\n").expect("written");
+    let copy = project.path(".prose/runs/copy");
+    for (file, old, new, found) in [
+        ("notes.txt", "a note", "another", "notes.txt (file)"),
+        (
+            "gates/send.json",
+            "Send?",
+            "Send now?",
+            "+ prompt: Send now?",
+        ),
+        (
+            "gates/send.json",
+            "[\"ada\"]",
+            "[\"eve\"]",
+            "+ allow: [\"eve\"]",
+        ),
+        (
+            "gates/audit.jsonl",
+            "created\"",
+            "created\",\"principal\":\"eve\"",
+            "+ principal: eve",
+        ),
+        ("x_imports.jsonl", "/spell", "/other", "spell (import)"),
+        (
+            "agents/editor/editor-001.md",
+            "Planned",
+            "Planned well",
+            "+ summary: Planned well",
+        ),
+        (
+            "bindings/plan.md",
+            "kind: let",
+            "kind: const",
+            "+ kind: const",
+        ),
+        (
+            "x_events.jsonl",
+            "\"binding\":\"plan\"",
+            "\"binding\":\"plan\",\"mood\":\"glad\"",
+            "+ mood: \"glad\"",
+        ),
+        ("notes.txt", "", "", "no difference"),
+    ] {
+        files::copy(&good, &copy);
+        let text = fs::read_to_string(copy.join(file)).expect("read");
+        assert!(text.contains(old), "{file}: {text}");
+        fs::write(copy.join(file), text.replacen(old, new, 1)).expect("written");
+        let (said, _) = project.run(0, &["diff", "good", "copy"], "");
+        assert!(said.contains(found), "{file}, {new}: {said}");
+        let (json, _) = project.run(0, &["diff", "good", "copy", "--json"], "");
+        let view: Value = serde_json::from_str(&json).expect("JSON");
+        assert_eq!(view["equal"], new.is_empty(), "{file}: {json}");
+        fs::remove_dir_all(&copy).expect("removed");
+    }
+    let args = [
+        "convert",
+        "good",
+        "--to",
+        "sqlite",
+        "--out",
+        ".prose/runs/base",
+    ];
+    project.run(0, &args, "");
+    for pair in [["good", "base"], ["base", "good"]] {
+        let (said, _) = project.run(0, &["diff", pair[0], pair[1]], "");
+        assert_eq!(said.lines().nth(1), Some("no difference"), "{said}");
+    }
+}
+
 #[test]
 fn a_shared_file_is_compared_with_its_run() {
     let project = Project::new();

@@ -9,6 +9,11 @@ A row of A is compared with the row of B for the same statement, in the same cal
 branch. In two versions of a program, two statements are the same if their lines are the same, or if each is the only one \
 that binds its name. Durations differ if they differ by at least ten seconds and at least a fifth.
 
+Also compared: memories, kinds and sources of values, attachments, metadata, gates, the audit log, segments, imports, files, \
+and tables and columns that OpenProse does not define. Not compared: ids, times, hashes of the log and earlier values. What \
+else could not be compared is listed with the reason, such as files of contract 2; the result is then never \"no difference\", \
+and `equal` in the JSON is false.
+
 Marks:
   ~  the row differs
   -  only A records the row

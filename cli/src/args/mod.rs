@@ -124,7 +124,7 @@ pub(crate) enum Command {
     Search(SearchArgs),
     /// Compare two runs of a program
     ///
-    /// Prints the rows, values, memories and gates that differ.
+    /// Prints the rows, values, memories, gates, files and other records that differ.
     #[command(after_help = diff::DIFF_HELP)]
     Diff(diff::DiffArgs),
     /// Show the tokens of each statement, counted from transcripts

@@ -19,6 +19,9 @@ use super::{bytes, more, title, wrap};
 /// The deepest level of the tree that is indented. A deeper level is printed as a number.
 const INDENTED: u32 = 12;
 
+/// The largest number of other records that are printed. `--json` lists more.
+const RECORDS: usize = 40;
+
 pub(crate) fn compared(view: &CompareView, width: usize) -> String {
     let mut out = String::new();
     let _ = writeln!(out, "{BOLD}{}{RESET}", fit(&view.headline, width));
@@ -44,6 +47,10 @@ pub(crate) fn compared(view: &CompareView, width: usize) -> String {
     }
     values(&mut out, "Other values", &view.values, width);
     values(&mut out, "Memories", &view.memories, width);
+    let records = view.records.get(..RECORDS).unwrap_or(&view.records);
+    values(&mut out, "Other records", records, width);
+    let all = view.counts.records_differ.values().sum();
+    more(&mut out, all, records.len());
     if !view.outputs.is_empty() {
         title(&mut out, "Outputs that differ");
         out.push_str(&wrap(&view.outputs.join(", "), width, "  "));
@@ -208,10 +215,15 @@ fn values(out: &mut String, heading: &str, of: &[ComparedValue], width: usize) {
 
 fn value(out: &mut String, of: &ComparedValue, below: &str, width: usize) {
     let len = |len: Option<u64>| len.map_or_else(|| "no value".to_owned(), bytes);
+    let only = |run: &str, of: Option<u64>| {
+        let len = of.map_or_else(String::new, |of| format!(", {}", bytes(of)));
+        format!("only in {run}{len}")
+    };
     let mut text = format!("{} ({}): ", of.name, of.kind);
     text.push_str(&match (of.a, of.b) {
-        (Some(_), None) => format!("only in A, {}", len(of.a_len)),
-        (None, Some(_)) => format!("only in B, {}", len(of.b_len)),
+        (Some(_), None) => only("A", of.a_len),
+        (None, Some(_)) => only("B", of.b_len),
+        _ if (of.a_len, of.b_len) == (None, None) => "differs".to_owned(),
         _ => format!("{} → {}", len(of.a_len), len(of.b_len)),
     });
     if let Some(note) = &of.note {
@@ -264,7 +276,7 @@ fn counts(view: &CompareView) -> String {
         .saturating_sub(of.differ)
         .saturating_sub(of.durations);
     format!(
-        "A has {}, B {}: {} the same, {} differ, {} in duration only, {} only in A, {} only in B. {} compared, {} differ.",
+        "A has {}, B {}: {} the same, {} differ, {} in duration only, {} only in A, {} only in B. {} compared, {} differ. {} compared, {} differ. Ids, times and earlier values are not compared.",
         counted(of.a_rows.into(), "row", "rows"),
         of.b_rows,
         same,
@@ -274,5 +286,7 @@ fn counts(view: &CompareView) -> String {
         of.only_b,
         counted(of.values.into(), "value and memory", "values and memories"),
         of.values_differ,
+        counted(of.records.into(), "other record", "other records"),
+        of.records_differ.values().sum::<u32>(),
     )
 }

@@ -102,12 +102,18 @@ pub(crate) fn compared(view: &CompareView) -> String {
     }
     let values = view.values.iter().chain(&view.memories);
     let mut names: Vec<String> = values.map(|value| code(&value.name)).collect();
+    let records = view.records.iter();
+    names.extend(records.map(|of| code(&format!("{} {}", of.kind, of.name))));
     names.extend(view.outputs.iter().map(|name| code(name)));
     names.dedup();
     if !names.is_empty() {
         let all = names.len();
         names.truncate(LISTED);
-        let _ = writeln!(out, "\n**Values that differ:** {}", names.join(", "));
+        let _ = writeln!(
+            out,
+            "\n**Values and records that differ:** {}",
+            names.join(", ")
+        );
         more(&mut out, all, LISTED);
     }
     for note in &view.notes {

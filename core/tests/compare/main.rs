@@ -4,5 +4,6 @@
 mod generated;
 mod make;
 mod pairs;
+mod records;
 #[path = "../shared/session.rs"]
 mod session;

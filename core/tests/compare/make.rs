@@ -86,6 +86,9 @@ pub(crate) fn told(view: &CompareView) -> String {
             let _ = writeln!(out, "{what} {}", of_value(value));
         }
     }
+    for record in &view.records {
+        let _ = writeln!(out, "{} {}", record.kind, of_value(record));
+    }
     for output in &view.outputs {
         let _ = writeln!(out, "output {output}");
     }

@@ -2,7 +2,7 @@
 
 use crate::make::{compared, database, example_after, example_with, told};
 
-const PROGRAM: &str = r#"input topic: "The topic"
+pub(crate) const PROGRAM: &str = r#"input topic: "The topic"
 
 block polish(text):
   let better = session "Polish {text}"
@@ -22,7 +22,7 @@ output letter = session "Send"
 "#;
 
 /// A completed run of the program.
-const RUN: &str = r#"
+pub(crate) const RUN: &str = r#"
 INSERT INTO execution (id, statement_index, statement_text, status, started_at, completed_at, parent_id, metadata) VALUES
  (1, 7, 'let plan = session "Plan"', 'completed', '2026-01-25 15:00:00', '2026-01-25 15:01:00', NULL, NULL),
  (2, 9, 'parallel:', 'completed', '2026-01-25 15:01:00', '2026-01-25 15:02:00', NULL, '{"parallel_id":"p1","strategy":"all"}'),
@@ -189,7 +189,10 @@ fn what_one_row_differs_in_is_named_and_nothing_else() {
     check(
         "who decided a gate",
         "UPDATE gates SET resolved_by = 'bob', resolution_comment = NULL;",
-        r#"~ approve send:; decision Some("Approved by ada: Go") → Some("Approved by bob")"#,
+        r#"
+        ~ approve send:; decision Some("Approved by ada: Go") → Some("Approved by bob")
+        gate send [-resolved_by: ada] [-resolution_comment: Go] [+resolved_by: bob]
+        "#,
     );
 }
 
@@ -292,7 +295,17 @@ fn runs_of_different_programs_are_refused() {
     assert!(compared(&a, &b).is_err());
     let b = database("letter.prose", "", RUN);
     let view = compared(&a, &b).unwrap();
-    assert_eq!(told(&view), "program Unknown: 0 shared\n");
+    assert_eq!(
+        told(&view),
+        "program Unknown: 0 shared\n? the programs: It is not known whether the programs are the same: of B, the run holds no program.\n"
+    );
+    assert!(!view.equal, "{}", view.found);
+    assert_eq!(
+        view.found,
+        "no difference in what was compared; not compared: the programs"
+    );
+    // What neither run contains is not missing.
+    let view = compared(&b, &b).unwrap();
     assert!(view.equal, "{}", view.found);
 }
 
@@ -327,7 +340,10 @@ fn known_differences_of_the_examples_are_named() {
     check_example(
         RULES,
         "UPDATE gates SET resolved_by = 'noor', resolution_comment = NULL WHERE id = 'staging_deploy'",
-        r#"~ approve staging_deploy:; decision Some("Approved by mira: Numbers are plausible; replay is what I'd expect") → Some("Approved by noor")"#,
+        r#"
+        ~ approve staging_deploy:; decision Some("Approved by mira: Numbers are plausible; replay is what I'd expect") → Some("Approved by noor")
+        gate staging_deploy [-resolved_by: mira] [-resolution_comment: Numbers are plausible; replay is what I'd expect] [+resolved_by: noor]
+        "#,
     );
     check_example(
         RULES,

@@ -1,6 +1,8 @@
 //! Defines the JSON of `prosescope diff`, which compares two runs row by row. The runs are of one program, or of two
 //! versions of a program.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::{NodeRef, TokenCount};
@@ -17,8 +19,8 @@ pub struct CompareView {
     pub headline: String,
     /// The result in one line: `3 rows differ, 1 row is only in A`.
     pub found: String,
-    /// Whether the runs are equal except for durations, and both were read and compared completely. Programs that the
-    /// runs do not contain are not compared.
+    /// Whether the runs are equal except for ids, times and durations, and both were read and compared completely:
+    /// `not_compared` is empty. A program that neither run contains is not compared.
     pub equal: bool,
     /// Whether a part of a run could not be read, so that there may be differences that are not listed.
     pub incomplete: bool,
@@ -37,11 +39,17 @@ pub struct CompareView {
     pub values: Vec<ComparedValue>,
     /// The memories of agents that differ between the runs.
     pub memories: Vec<ComparedValue>,
+    /// What differs beside rows, values and memories: `gate`, `audit log`, `segment`, `import`, `metadata` of a row, `table`,
+    /// `file`, `value` (its kind, source or attachment) and `run` (the path of the program); at most 1,000. `a` and `b`
+    /// are 0, or `None` if the run lacks the record. The lines have the form `FIELD: VALUE`, except those of files.
+    #[serde(default)]
+    pub records: Vec<ComparedValue>,
     /// Names of the outputs that differ, or that only one run has.
     pub outputs: Vec<String>,
-    /// The first 20 values and memories that could not be compared, each with the reason.
+    /// The first 20 parts of the runs that could not be compared, such as values, tables and files, each with the
+    /// reason.
     pub not_compared: Vec<NotCompared>,
-    /// How many values and memories could not be compared in all.
+    /// How many parts could not be compared in all.
     pub not_compared_count: u32,
     /// How many rows and values were compared, and how many differ.
     pub counts: CompareCounts,
@@ -191,13 +199,13 @@ pub struct ComparedNode {
     pub outcome: Option<String>,
 }
 
-/// A value or an agent's memory that differs between two runs.
+/// A value, an agent's memory or another record that differs between two runs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ComparedValue {
-    /// The binding's or the agent's name.
+    /// The name of the binding, agent or record.
     pub name: String,
-    /// The binding's kind as recorded (`let`, `output` …), or the agent's scope.
+    /// The binding's kind as recorded (`let`, `output` …), the agent's scope, or the kind of record (`gate`, `file` …).
     pub kind: String,
     /// Index among A's bindings or agents; `None` if A does not have it.
     pub a: Option<u32>,
@@ -220,18 +228,18 @@ pub struct ComparedValue {
     pub inferred: bool,
 }
 
-/// A value that could not be compared, so that it may differ.
+/// A part of the runs that could not be compared, so that it may differ.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct NotCompared {
-    /// The binding's name, or `memory of NAME`.
+    /// The binding's name, or another name of the part: `memory of NAME`, `file PATH`, `table NAME`.
     pub name: String,
-    /// Why the value was not compared.
+    /// Why the part was not compared.
     pub why: String,
 }
 
 /// How many rows and values were compared, and how many differ.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct CompareCounts {
     /// How many rows A's trace has.
@@ -252,4 +260,10 @@ pub struct CompareCounts {
     pub values: u32,
     /// How many of these values and memories differ.
     pub values_differ: u32,
+    /// How many other records were compared, such as gates and files, counting those that only one run has.
+    #[serde(default)]
+    pub records: u32,
+    /// How many of these records differ, by kind, such as `gate`.
+    #[serde(default)]
+    pub records_differ: BTreeMap<String, u32>,
 }

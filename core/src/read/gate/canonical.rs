@@ -29,7 +29,7 @@ pub(crate) fn twice(what: &str, text: Option<&str>) -> Option<Issue> {
 
 /// Prints a value with its keys sorted by code point, without blanks. Numbers and escapes are as serde_json writes
 /// them.
-pub(super) fn text(mut value: Value) -> String {
+pub(crate) fn text(mut value: Value) -> String {
     // Objects keep their original order if any crate enables `serde_json`'s feature `preserve_order`.
     value.sort_all_objects();
     value.to_string()

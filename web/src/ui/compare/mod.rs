@@ -185,7 +185,7 @@ fn List(view: CompareView) -> impl IntoView {
         <span role="columnheader" class="wide">"A above B"</span>
     };
     let list = match is_empty {
-        true => view! { <Empty what="No row differs" why="As far as recorded, both runs did the same."/> }.into_any(),
+        true => view! { <Empty what="No row differs" why="Values, gates, files and other records may differ: see above."/> }.into_any(),
         false => view! {
             <Rows pages=Pages::of(numbered) height=28.0 label="Rows of both runs" class="compare-rows" cursor
                 head=head.into_any() draw=move |_, of: &NumberedRow| draw_row(of, longest) mark on_key/>
@@ -194,7 +194,7 @@ fn List(view: CompareView) -> impl IntoView {
     };
     let whole = move |_| put(WHOLE.to_owned());
     view! {
-        <p class="tools-line"><button class="in-text" on:click=whole>"Programs, inputs, memories and what could not be compared"</button></p>
+        <p class="tools-line"><button class="in-text" on:click=whole>"Programs, inputs, memories, gates, files and what could not be compared"</button></p>
         <Beside list open=selected.into() label="What differs" draw=row::draw/>
     }
 }

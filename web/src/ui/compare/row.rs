@@ -73,6 +73,7 @@ fn of_both(view: &CompareView) -> AnyView {
     };
     let values = view.values.iter().map(value).collect_view().into_any();
     let memories = view.memories.iter().map(memory).collect_view().into_any();
+    let records = view.records.iter().map(memory).collect_view().into_any();
     let not = view.not_compared.iter().map(|of| {
         view! { <li><code>{of.name.clone()}</code>" "<span class="soft">{of.why.clone()}</span></li> }
     });
@@ -84,6 +85,7 @@ fn of_both(view: &CompareView) -> AnyView {
         {program}
         {part("Other values that differ, such as inputs", values, !view.values.is_empty())}
         {part("Memories of agents", memories, !view.memories.is_empty())}
+        {part("Gates, the log, files and other records", records, !view.records.is_empty())}
         {part("Not compared", not, !view.not_compared.is_empty())}
         {(more > 0).then(|| view! { <p class="faint">"and "{more}" more"</p> })}
     }

@@ -21,8 +21,14 @@ pub(super) fn memory(of: &ComparedValue) -> AnyView {
 
 fn compared(of: &ComparedValue, is_value: bool) -> AnyView {
     let keys = expect_context::<StoredValue<Keys>>().get_value();
+    let is_record = of.a_len.is_none() && of.b_len.is_none();
     let side = |letter: &'static str, key: &str, at: Option<u32>, len: Option<u64>| {
-        let size = len.map_or_else(|| "no value".to_owned(), words::bytes);
+        let none = match at {
+            Some(_) if is_record => "recorded",
+            None if is_record => "not recorded",
+            _ => "no value",
+        };
+        let size = len.map_or_else(|| none.to_owned(), words::bytes);
         // The memory of an agent is not in the list of values, so it has no link to that list.
         match at.filter(|_| is_value) {
             Some(at) => {

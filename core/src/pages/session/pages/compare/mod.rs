@@ -5,10 +5,12 @@
 //! | `programs.rs` | which statements of the two programs correspond |
 //! | `align.rs` | which rows of the two runs correspond |
 //! | `values.rs` | which values and memories differ, and in which lines |
+//! | `records.rs` | which gates, files and other records differ |
 //! | `words.rs` | the differences in words |
 
 mod align;
 mod programs;
+mod records;
 mod values;
 mod words;
 
@@ -40,12 +42,13 @@ const FIFTH: i64 = 5;
 
 /// The parts of a run that are compared. If one of them was not read completely, "no difference" would be wrong. The
 /// audit log is included because the log records how gates were decided.
-pub const COMPARED: [RunPart; 5] = [
+pub const COMPARED: [RunPart; 6] = [
     RunPart::Statements,
     RunPart::Bindings,
     RunPart::Agents,
     RunPart::Gates,
     RunPart::Audit,
+    RunPart::Imports,
 ];
 
 /// What to compare, and what to list.
@@ -91,6 +94,10 @@ pub fn compare(
     let _snapshots = (a.snapshot(), b.snapshot());
     let aligned = align(a, b, pairs.as_ref());
     let mut values = values::compare(a, b, &aligned);
+    values.records(a, b, &aligned);
+    if a.run.program.source.is_some() != b.run.program.source.is_some() {
+        values.not_compared("the programs".to_owned(), programs.words.clone());
+    }
     let (of_a, of_b) = (overview(a, now), overview(b, now));
     let (longer_ms, longer) = longer(of_a.duration_ms, of_b.duration_ms);
     let mut view = CompareView {
@@ -106,6 +113,8 @@ pub fn compare(
         a_rows: a.trace.nodes.len() as u32,
         b_rows: b.trace.nodes.len() as u32,
         values: values.compared,
+        records: values.records_compared,
+        records_differ: values.records_differ,
         ..CompareCounts::default()
     };
     let of_rows = values.of_row.values().map(Vec::len).sum::<usize>();
@@ -133,6 +142,7 @@ pub fn compare(
         ..
     } = view.counts;
     view.equal = differ + only_a + only_b + values_differ + values.not_compared_count == 0
+        && view.counts.records_differ.is_empty()
         && !view.incomplete
         && view.a.status == view.b.status
         && programs.relation != ProgramRelation::Differs
@@ -140,6 +150,7 @@ pub fn compare(
     view.programs = programs;
     view.values = values.of_run;
     view.memories = values.memories;
+    view.records = values.records;
     view.outputs = values.outputs;
     view.not_compared = values.not_compared;
     view.not_compared_count = values.not_compared_count;

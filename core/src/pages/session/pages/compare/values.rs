@@ -17,12 +17,15 @@ use crate::pages::view::{ComparedValue, NotCompared, ValueFormat, ValueView};
 use crate::trace::NodeId;
 
 /// How many bytes of a value are compared line by line.
-const SHOWN: usize = 64 << 10;
+pub(super) const SHOWN: usize = 64 << 10;
 
-/// The largest number of bytes of long or binary values that are compared, of both runs together.
-const MOST: u64 = 128 << 20;
+/// The largest number of bytes of long or binary values and files that are compared, of both runs together.
+pub(super) const MOST: u64 = 128 << 20;
 
-/// The largest number of values that are listed as not compared.
+/// Why something is not compared once [`MOST`] bytes were read.
+pub(super) const USED_UP: &str = "what was compared before used up the limit of 128 MiB";
+
+/// The largest number of parts that are listed as not compared.
 const NAMED: usize = 20;
 
 /// The number of bindings whose times and attachments are read together.
@@ -40,8 +43,13 @@ pub(super) struct ValueDifferences {
     pub(super) not_compared_count: u32,
     /// How many values and memories were compared.
     pub(super) compared: u32,
-    /// How many bytes of long or binary values were read.
-    read: u64,
+    /// The records that differ, such as gates: at most 1,000.
+    pub(super) records: Vec<ComparedValue>,
+    pub(super) records_compared: u32,
+    /// How many records differ, by kind.
+    pub(super) records_differ: BTreeMap<String, u32>,
+    /// How many bytes of long or binary values and files were read.
+    pub(super) read: u64,
 }
 
 /// A pair of bindings of both runs, or a binding of only one run.
@@ -260,7 +268,7 @@ impl ValueDifferences {
         }
     }
 
-    fn not_compared(&mut self, name: String, why: String) {
+    pub(super) fn not_compared(&mut self, name: String, why: String) {
         self.not_compared_count += 1;
         if self.not_compared.len() < NAMED {
             self.not_compared.push(NotCompared { name, why });
@@ -311,7 +319,7 @@ impl ValueDifferences {
         }
         self.read = self.read.saturating_add(a.2.len).saturating_add(b.2.len);
         if self.read > MOST {
-            return Err("the values compared before used up the limit of 128 MiB".to_owned());
+            return Err(USED_UP.to_owned());
         }
         let digest = |(session, at, _): (&Session, &ValuePlace, &ValueView)| {
             let mut hash = Sha256::new();
@@ -327,7 +335,7 @@ impl ValueDifferences {
 }
 
 /// Finds the lines in which two values differ.
-fn difference(a: &ValueView, b: &ValueView) -> ComparedValue {
+pub(super) fn difference(a: &ValueView, b: &ValueView) -> ComparedValue {
     if a.format == ValueFormat::Binary || b.format == ValueFormat::Binary {
         return ComparedValue {
             note: Some("not text".to_owned()),

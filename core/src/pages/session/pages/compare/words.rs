@@ -13,6 +13,9 @@ const LINE: usize = 400;
 /// How many characters of two long lines are shown before their first difference.
 const BEFORE: usize = 40;
 
+/// The largest number of parts that the result names as not compared.
+const NAMED: usize = 3;
+
 /// The largest number of lines that are listed as different.
 const LINES: usize = 40;
 
@@ -150,21 +153,34 @@ pub(super) fn found(view: &CompareView, first: Option<&ComparedRow>) -> String {
     add(values, "other value differs", "other values differ", "");
     let memories = view.memories.len() as u32;
     add(memories, "memory differs", "memories differ", "");
+    let kinds = &view.counts.records_differ;
+    let each: Vec<String> = kinds
+        .iter()
+        .map(|(kind, n)| format!("{kind} {n}"))
+        .collect();
+    let each = format!(" ({})", each.join(", "));
+    add(
+        kinds.values().sum(),
+        "other record differs",
+        "other records differ",
+        &each,
+    );
     add(
         durations,
         "row took longer or shorter",
         "rows took longer or shorter",
         "",
     );
-    let open = match view.not_compared_count {
-        0 => String::new(),
-        n => format!(
-            "; {} could not be compared",
-            counted(n.into(), "value", "values")
-        ),
+    let names = view.not_compared.iter().map(|of| &*of.name);
+    let names = names.take(NAMED).collect::<Vec<_>>().join(", ");
+    let open = match (view.not_compared_count as usize).saturating_sub(NAMED) {
+        _ if names.is_empty() => String::new(),
+        0 => format!("; not compared: {names}"),
+        more => format!("; not compared: {names} and {more} more"),
     };
     if parts.is_empty() {
         let none = match view {
+            _ if !open.is_empty() => "no difference in what was compared",
             _ if view.incomplete => "no difference in what could be read",
             _ if view.a.status == view.b.status && view.programs.lines.is_empty() => {
                 "no difference"
