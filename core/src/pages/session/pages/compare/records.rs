@@ -24,7 +24,7 @@ const LISTED: usize = 1_000;
 /// The largest number of rows of a table that is compared.
 const ROWS: u32 = 10_000;
 
-/// The columns with ids and times, and with a gate's name, which is the record's name.
+/// The columns with ids and times, those in the record's name, and values, which are compared elsewhere.
 #[rustfmt::skip]
 const LEFT_OUT: [&str; 12] = [
     "id", "run_id", "execution_id", "gate_id", schema::FRAME_AROUND, "created_at", "updated_at", "resolved_at",
@@ -34,8 +34,8 @@ const LEFT_OUT: [&str; 12] = [
 /// The keys of metadata with ids, durations and hashes, and those that rows show.
 #[rustfmt::skip]
 const KEYS_LEFT_OUT: [&str; 14] = [
-    "chain", "approval_time_seconds", "parallel_id", "loop_id", "binding", "completed_by", "round_from", "binding_scope", "program_line",
-    "audit_seq", "attempt", "retry_attempt", "iteration", "current_iteration",
+    "chain", "approval_time_seconds", "parallel_id", "loop_id", "binding", "completed_by", "round_from", "binding_scope",
+    "program_line", "audit_seq", "attempt", "retry_attempt", "iteration", "current_iteration",
 ];
 
 /// The columns that contain JSON. All other texts are compared as they are.
