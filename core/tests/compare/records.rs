@@ -13,7 +13,7 @@ DROP TRIGGER gate_audit_log_no_update; DROP TRIGGER gate_audit_log_no_delete; DR
 UPDATE gates SET allow = '["ada", "bob"]', timeout = '24h', timeout_at = '2026-01-26 15:06:00', on_reject = 'stop',
   metadata = '{"line": 15}';
 INSERT INTO gate_audit_log (id, gate_id, run_id, event_type, principal, comment, timestamp, metadata) VALUES
- (1, 'send', 'r1', 'created', NULL, NULL, '2026-01-25 15:06:00', '{"os_user":"root"}'),
+ (1, 'send', 'r1', 'created', NULL, '{"id": 1}', '2026-01-25 15:06:00', '{"os_user":"root"}'),
  (2, 'send', 'r1', 'approved', 'ada', 'Go', '2026-01-25 15:07:00', NULL);
 INSERT INTO agent_segments (agent_name, segment_number, timestamp, prompt, summary) VALUES
  ('editor', 1, '2026-01-25 15:01:00', 'Plan', 'Planned'), ('editor', 2, '2026-01-25 15:07:00', 'Send', 'Sent');
@@ -100,6 +100,10 @@ fn every_record_of_a_database_is_compared() {
         (
             "UPDATE gates SET prompt = '\"Send?\"'",
             "gate send [-prompt: Send?] [+prompt: \"Send?\"]",
+        ),
+        (
+            r#"UPDATE gate_audit_log SET comment = '{"id":1}' WHERE id = 1"#,
+            r#"audit log send [-comment: {"id": 1}] [+comment: {"id":1}]"#,
         ),
         // The order of keys does not count in JSON, but ids that somebody wrote there do.
         (
