@@ -253,3 +253,22 @@ fn what_could_not_be_compared_is_named() {
         assert!(!compared(&plain, &own).unwrap().equal);
     }
 }
+
+#[test]
+fn of_contract_2_rows_and_values_are_compared() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("state.db");
+    let conn = rusqlite::Connection::open(&path).unwrap();
+    conn.execute_batch(include_str!("../fixtures/sql/contract_2.sql"))
+        .unwrap();
+    drop(conn);
+    let run = files(vec![("state.db".to_owned(), std::fs::read(&path).unwrap())]);
+    assert!(run.run().form.is_only_read(), "{:?}", run.run().form);
+    let view = compared(&run, &run).unwrap();
+    let expected = "not compared: records beside rows and values";
+    assert!(
+        view.found.ends_with(expected) && !view.equal,
+        "{}",
+        view.found
+    );
+}

@@ -52,8 +52,8 @@ impl ValueDifferences {
     /// Compares the records of two runs.
     pub(super) fn records(&mut self, a: &Session, b: &Session, aligned: &Alignment) {
         if a.run.form.is_only_read() || b.run.form.is_only_read() {
-            let why = "they contain ids and times; rows and values were compared";
-            return self.not_compared("files and tables of contract 2".to_owned(), why.to_owned());
+            let why = "a run of this form has ids and times in its files and tables";
+            return self.not_compared("records beside rows and values".to_owned(), why.to_owned());
         }
         // What belongs to a row that only one run has is part of the difference of the row.
         let row = |at: Option<u32>| {
