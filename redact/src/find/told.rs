@@ -21,8 +21,9 @@ pub(super) fn value(text: &str, keyword: Range<usize>) -> Option<Range<usize>> {
     let before = &text[floor(text, keyword.start.saturating_sub(PART))..keyword.start];
     let behind = &text[keyword.end..floor(text, keyword.end + PART)];
     // Some languages decline the keyword: `lösenordet`. Those without blanks between words continue at once.
-    let ending = behind.chars().take_while(|c| c.is_lowercase()).take(3);
-    let ending = ending.map(char::len_utf8).sum::<usize>();
+    let declined = if keyword.len() > 5 { 3 } else { 0 };
+    let ending = behind.chars().take_while(|c| c.is_lowercase());
+    let ending = ending.take(declined).map(char::len_utf8).sum::<usize>();
     let rest = &behind[ending..];
     let inside_name = before.ends_with(in_name) && text[keyword.clone()].is_ascii();
     if inside_name || !(rest.is_empty() || rest.starts_with(follows)) {
