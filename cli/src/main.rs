@@ -63,17 +63,9 @@ fn main() -> ExitCode {
             return code(Exit::Usage);
         }
     }
-    let (words, parsed) = usage::parse(std::env::args_os().collect());
-    let cli = match parsed {
+    let cli = match usage::parse(std::env::args_os().collect()) {
         Ok(cli) => cli,
-        Err(error) => {
-            // The error quotes arguments, so control characters in them are escaped: a shell may have filled in names
-            // of files.
-            let args = words
-                .iter()
-                .map(|arg| escape(&arg.to_string_lossy(), false));
-            let args: Vec<String> = args.collect();
-            let error = args::parse(&args).err().unwrap_or(error);
+        Err((error, args)) => {
             if !error.use_stderr() {
                 return match error.print() {
                     Ok(()) if streams::no_output() => code(Exit::Io),

@@ -5,25 +5,51 @@ use std::ffi::OsString;
 use std::num::ParseIntError;
 use std::path::Path;
 
-use clap::CommandFactory;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use prosescope_core::model::shell;
+use prosescope_core::record::render::text::escape;
 
 use crate::args::wrapped::text_of;
 use crate::args::{self, Cli};
 use crate::error::CliError;
 use crate::locate::{is_latest, is_program};
 
-/// Parses a command line. A path in place of a command means `show PATH`; the returned words then contain `show`.
-pub(crate) fn parse(mut words: Vec<OsString>) -> (Vec<OsString>, Result<Cli, clap::Error>) {
-    let error = match args::parse(&words) {
-        Ok(cli) => return (words, Ok(cli)),
-        Err(error) => error,
-    };
+/// Parses a command line. A path in place of a command means `show PATH`.
+///
+/// # Errors
+/// clap's error, and the words of the command line, without control characters.
+pub(crate) fn parse(mut words: Vec<OsString>) -> Result<Cli, (clap::Error, Vec<String>)> {
+    let mut parsed = args::parse(&words);
+    if let Some(at) = parsed.as_ref().err().and_then(|e| path_at(e, &words)) {
+        words.insert(at, "show".into());
+        parsed = args::parse(&words);
+    }
+    let parsed = parsed.or_else(|error| match error.kind() {
+        ErrorKind::DisplayVersion => Err(error),
+        _ => args::parse_completely(&words),
+    });
+    parsed.map_err(|error| {
+        // The error quotes arguments, so control characters in them are escaped: a shell may have filled in names of
+        // files.
+        let escaped = words
+            .iter()
+            .map(|word| escape(&word.to_string_lossy(), false));
+        let escaped: Vec<String> = escaped.collect();
+        let quoted: Vec<OsString> = escaped.iter().map(Into::into).collect();
+        if quoted == words {
+            return (error, escaped);
+        }
+        let error = args::parse_completely(&quoted).err().unwrap_or(error);
+        (error, escaped)
+    })
+}
+
+/// Returns the place of a path that a command line has in place of a command.
+fn path_at(error: &clap::Error, words: &[OsString]) -> Option<usize> {
     // Skips the program's name. Before the command there can only be global options, such as `--json`.
-    let wrong = unknown_command(&error);
+    let wrong = unknown_command(error);
     let at = words
         .iter()
         .skip(1)
@@ -37,14 +63,7 @@ pub(crate) fn parse(mut words: Vec<OsString>) -> (Vec<OsString>, Result<Cli, cla
         postgres
             || (!program && !old && words.get(*at).is_some_and(|path| Path::new(path).exists()))
     };
-    match at.map(|before| before + 1).filter(is_run) {
-        Some(at) => {
-            words.insert(at, "show".into());
-            let parsed = args::parse(&words);
-            (words, parsed)
-        }
-        None => (words, Err(error)),
-    }
+    at.map(|before| before + 1).filter(is_run)
 }
 
 /// Returns the unknown command that an error is about.
@@ -300,7 +319,7 @@ fn is_like_run(word: &str) -> bool {
 
 /// Returns whether an unexpected word is probably a run, given to a command that takes it as `--run`.
 fn is_run_of(wrong: &str, words: &[String]) -> bool {
-    let all = Cli::command();
+    let all = args::whole();
     let mut args = called(&all, words).get_arguments();
     !wrong.starts_with('-') && args.any(|arg| arg.get_long() == Some("run"))
 }
@@ -308,7 +327,7 @@ fn is_run_of(wrong: &str, words: &[String]) -> bool {
 /// Returns the option before an unexpected argument, if that option takes a value and the argument cannot be an
 /// option. Such an argument is a text that begins with `-`, such as a line of a list.
 fn option_before<'w>(wrong: &str, words: &'w [String]) -> Option<&'w str> {
-    let all = Cli::command();
+    let all = args::whole();
     let command = called(&all, words);
     let takes_value = |long: &str| {
         let mut args = command.get_arguments();
@@ -402,7 +421,8 @@ mod tests {
     #[test]
     fn tips_are_wrapped_and_the_usage_line_is_not() {
         let words = ["prosescope", "run", "p.prose"].map(str::to_owned);
-        let error = args::parse(&words).expect_err("not a command");
+        let error =
+            args::parse_completely(&words.clone().map(Into::into)).expect_err("not a command");
         let text = wrapped(&advised(error, &words), 60);
         let plain = anstream::adapter::strip_str(&text).to_string();
         assert!(plain.contains("  tip: prosescope does not run"), "{plain}");

@@ -21,7 +21,6 @@ Other transcripts are listed with the reason. No price is computed; prices that 
 Transcripts of Claude Code are in ~/.claude/projects, those of Codex in ~/.codex/sessions. They are only read, and never \
 shared.";
 
-/// The arguments of `cost`.
 #[derive(Debug, Args)]
 pub(crate) struct CostArgs {
     #[command(flatten)]

@@ -24,7 +24,6 @@ Exit codes:
   1  the runs were compared, and one of them has an issue of severity error
   4  the runs are of different programs";
 
-/// The arguments of `diff`.
 #[derive(Debug, Args)]
 pub(crate) struct DiffArgs {
     /// The first run: its id, a unique prefix of the id, `latest`, postgres:ID, or a path to a run folder, a database or a

@@ -15,7 +15,6 @@ The names in --as and --for are claims: nothing checks them. The audit log also 
 Exit code 4: the gate is not pending, is past its deadline, or does not allow the name in --as. Nothing is recorded, \
 except a time-out with --record-timeout.";
 
-/// The arguments of `gates`.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct GatesArgs {
@@ -34,7 +33,7 @@ pub(crate) struct GatesArgs {
     pub(crate) all: bool,
 }
 
-/// Commands for all gates of a run, or of all runs.
+// Commands for all gates of a run, or of all runs.
 #[derive(Debug, Subcommand)]
 pub(crate) enum GatesCommand {
     /// Record the time-out of each gate that is past its deadline; safe to repeat
@@ -55,7 +54,7 @@ pub(crate) enum GatesCommand {
     },
 }
 
-/// The run of a command that works on all runs by default.
+// The run of a command that works on all runs by default.
 #[derive(Debug, Args)]
 pub(crate) struct AnyRun {
     #[arg(value_parser = run_name, help = format!("{RUN_HELP} [default: all runs below `.prose/`, whatever {RUN_ENV} names]"))]
@@ -73,6 +72,7 @@ impl AnyRun {
 
 /// Commands for one gate.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum GateCommand {
     /// Show a gate with its history, and record the view in the audit log
     #[command(override_usage = "prosescope gate show [OPTIONS] [RUN] <GATE>")]
@@ -96,7 +96,6 @@ pub(crate) enum GateCommand {
     Create(CreateArgs),
 }
 
-/// The arguments of `gate create`.
 #[derive(Debug, Args)]
 pub(crate) struct CreateArgs {
     /// The gate's id in the program [default: the gate at --line]
@@ -129,9 +128,9 @@ pub(crate) struct CreateArgs {
     pub(crate) insist: InsistArgs,
 }
 
-/// A gate and its run. Of two arguments, the first is the run and the second is the gate; a single argument is the
-/// gate. clap's own setting for an optional first argument (`allow_missing_positional`) is not used, because it rejects
-/// `RUN --as NAME GATE`.
+// A gate and its run. Of two arguments, the first is the run and the second is the gate; a single argument is the
+// gate. clap's own setting for an optional first argument (`allow_missing_positional`) is not used, because it rejects
+// `RUN --as NAME GATE`.
 #[derive(Debug, Args)]
 pub(crate) struct GateArgs {
     #[arg(value_name = "RUN", value_parser = run_name, help = format!("{RUN_HELP} [default: {RUN_ENV}]"))]
@@ -171,7 +170,7 @@ impl GateArgs {
     }
 }
 
-/// The options that `approve` and `reject` share.
+// The options that `approve` and `reject` share.
 #[derive(Debug, Args)]
 pub(crate) struct Decider {
     #[command(flatten)]
@@ -190,7 +189,6 @@ pub(crate) struct Decider {
     pub(crate) overrides: bool,
 }
 
-/// The arguments of `approve`.
 #[derive(Debug, Args)]
 #[command(override_usage = "prosescope approve [OPTIONS] [RUN] <GATE>")]
 pub(crate) struct ApproveArgs {
@@ -210,7 +208,6 @@ pub(crate) struct ApproveArgs {
     pub(crate) reason: Option<String>,
 }
 
-/// The arguments of `reject`.
 #[derive(Debug, Args)]
 #[command(override_usage = "prosescope reject [OPTIONS] --reason <TEXT> [RUN] <GATE>")]
 pub(crate) struct RejectArgs {
@@ -221,7 +218,6 @@ pub(crate) struct RejectArgs {
     pub(crate) reason: String,
 }
 
-/// The arguments of `audit`.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct AuditArgs {
@@ -252,7 +248,7 @@ pub(crate) struct AuditArgs {
     pub(crate) waits: bool,
 }
 
-/// Commands for an audit log.
+// Commands for an audit log.
 #[derive(Debug, Subcommand)]
 pub(crate) enum AuditCommand {
     /// Verify the hash chain of the audit log, and compare the gates with the log; exit code 1 if they differ

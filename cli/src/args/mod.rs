@@ -1,5 +1,9 @@
 //! Defines the command line for clap: commands, arguments and help texts. docs/reference/commands is generated from
 //! these types.
+//!
+//! clap defines the arguments of a command only when the command is called (`defer`), because defining those of all
+//! commands takes longer than most commands run. A doc comment on a type of arguments would then replace the
+//! description of its command, so these types have plain comments.
 
 pub(crate) mod cost;
 pub(crate) mod diff;
@@ -63,25 +67,32 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-/// Parses a command line, whose first word is the name of the program.
-pub(crate) fn parse<W>(words: impl IntoIterator<Item = W>) -> Result<Cli, clap::Error>
-where
-    W: Into<OsString> + Clone,
-{
-    let words: Vec<OsString> = words.into_iter().map(Into::into).collect();
-    let read = |mut command: clap::Command| {
-        let matches = command.try_get_matches_from_mut(&words)?;
-        Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
-    };
-    // The first parse leaves the help texts unwrapped, because wrapping all of them would delay every command. Only
-    // help and errors print these texts, and need the second parse.
-    read(with_negative_numbers(Cli::command()))
-        .or_else(|_| read(complete(Cli::command(), wrapped::columns())))
+/// Parses a command line, whose first word is the name of the program. After an error call [`parse_completely`], which
+/// also accepts negative numbers.
+pub(crate) fn parse(words: &[OsString]) -> Result<Cli, clap::Error> {
+    parse_with(&mut Cli::command(), words)
+}
+
+/// Parses a command line, with the whole text of help and errors. Takes several times as long as [`parse`].
+pub(crate) fn parse_completely(words: &[OsString]) -> Result<Cli, clap::Error> {
+    parse_with(&mut complete(wrapped::columns()), words)
+}
+
+fn parse_with(command: &mut clap::Command, words: &[OsString]) -> Result<Cli, clap::Error> {
+    let matches = command.try_get_matches_from_mut(words)?;
+    Cli::from_arg_matches(&matches).map_err(|error| error.format(command))
+}
+
+/// Returns all commands with their arguments.
+pub(crate) fn whole() -> clap::Command {
+    let mut whole = Cli::command();
+    whole.build();
+    whole
 }
 
 /// Adds what the types cannot express: groups of commands, wrapped texts, negative numbers.
-fn complete(command: clap::Command, width: usize) -> clap::Command {
-    let command = groups::grouped(with_negative_numbers(command), width);
+fn complete(width: usize) -> clap::Command {
+    let command = groups::grouped(with_negative_numbers(whole()), width);
     wrapped::command(command, width)
 }
 
@@ -100,6 +111,7 @@ fn with_negative_numbers(command: clap::Command) -> clap::Command {
 }
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum Command {
     /// List the runs below `.prose/`
     #[command(aliases = ["ls", "list"])]
@@ -224,7 +236,6 @@ pub(crate) enum Command {
     Man(ManArgs),
 }
 
-/// The arguments of `runs`.
 #[derive(Debug, Args)]
 pub(crate) struct RunsArgs {
     /// A `.prose` folder, or another folder that contains runs [default: the nearest `.prose`]
@@ -270,7 +281,6 @@ pub(crate) enum Sort {
     Problems,
 }
 
-/// The arguments of `show`.
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
     #[command(flatten)]
@@ -301,7 +311,6 @@ pub(crate) struct ShowArgs {
     pub(crate) wishes: share::WishArgs,
 }
 
-/// The arguments of `trace`.
 #[derive(Debug, Args)]
 pub(crate) struct TraceArgs {
     #[command(flatten)]
@@ -350,7 +359,6 @@ pub(crate) enum TraceSort {
     Problems,
 }
 
-/// The arguments of `state`.
 #[derive(Debug, Args)]
 pub(crate) struct StateArgs {
     #[command(flatten)]
@@ -363,7 +371,6 @@ pub(crate) struct StateArgs {
     pub(crate) diff: bool,
 }
 
-/// The arguments of `get`.
 #[derive(Debug, Args)]
 pub(crate) struct GetArgs {
     /// The binding's name; `alias.name` for a binding of an import
@@ -381,7 +388,6 @@ pub(crate) struct GetArgs {
     pub(crate) raw: bool,
 }
 
-/// The arguments of `search`.
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {
     /// The text. A text in lower case also matches upper case
@@ -399,7 +405,6 @@ fn wanted(text: &str) -> Result<Needle, String> {
     Needle::new(text).map_err(|empty| empty.to_string())
 }
 
-/// The arguments of `resume`.
 #[derive(Debug, Args)]
 pub(crate) struct ResumeArgs {
     #[command(flatten)]
@@ -412,7 +417,6 @@ pub(crate) struct ResumeArgs {
     pub(crate) begin: bool,
 }
 
-/// The arguments of `check`.
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
     /// Runs: ids, unique prefixes of ids, `latest`, or paths; or programs: paths to `.prose` files [default: PROSE_RUN,
@@ -488,7 +492,6 @@ pub(crate) enum Level {
     Note,
 }
 
-/// The arguments of `view`.
 #[derive(Debug, Args)]
 pub(crate) struct ViewArgs {
     /// Runs or paths to show [default: PROSE_RUN, else latest]
@@ -514,14 +517,12 @@ impl ViewArgs {
     }
 }
 
-/// The arguments of `completions`.
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsArgs {
     /// The shell
     pub(crate) shell: clap_complete::Shell,
 }
 
-/// The arguments of `man`.
 #[derive(Debug, Args)]
 pub(crate) struct ManArgs {
     /// The folder, which must exist
@@ -530,36 +531,68 @@ pub(crate) struct ManArgs {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
+    use clap::CommandFactory as _;
 
-    use super::Cli;
+    use super::{Cli, complete, parse_with, whole};
+
+    /// Calls `check` with each command below one of clap's own, and with the words that call it.
+    fn each(below: &clap::Command, words: &[&str], check: &mut dyn FnMut(&clap::Command, &[&str])) {
+        for command in below.get_subcommands().filter(|c| c.get_name() != "help") {
+            let words = [words, &[command.get_name()]].concat();
+            check(command, &words);
+            each(command, &words, check);
+        }
+    }
+
+    #[test]
+    fn a_description_stays_when_the_arguments_are_defined() {
+        let deferred = Cli::command();
+        each(&whole(), &[], &mut |built, words| {
+            let of = words
+                .iter()
+                .try_fold(&deferred, |of, word| of.find_subcommand(word));
+            // A command below arguments, such as `gates expire`, is deferred itself.
+            let Some(of) = of else { return };
+            assert_eq!(built.get_about(), of.get_about(), "{words:?}");
+            assert_eq!(built.get_long_about(), of.get_long_about(), "{words:?}");
+        });
+    }
+
+    #[test]
+    fn the_called_command_alone_answers_like_all_commands_together() {
+        let mut all = complete(100);
+        let mut compared = 0;
+        each(&whole(), &["prosescope"], &mut |command, words| {
+            let mut ends = vec![vec![], vec!["--help"], vec!["-h"], vec!["--no-such"]];
+            ends.extend([vec!["x"], vec!["x", "y", "z"], vec!["--json", "7"]]);
+            let options: Vec<String> = command.get_arguments().map(|arg| arg.to_string()).collect();
+            for option in &options {
+                let name = option.split(' ').next().unwrap_or_default();
+                ends.extend([vec![name], vec![name, "x"], vec!["7", name, "7"]]);
+            }
+            for end in ends {
+                let line = [words, &end].concat();
+                let os: Vec<_> = line.iter().map(Into::into).collect();
+                let parsed = [&mut Cli::command(), &mut all].map(|tree| {
+                    let parsed = parse_with(tree, &os);
+                    parsed.map_or_else(|e| e.kind().to_string(), |cli| format!("{cli:?}"))
+                });
+                assert_eq!(parsed[0], parsed[1], "{line:?}");
+                compared += 1;
+            }
+        });
+        assert!(compared > 1000, "{compared}");
+    }
 
     #[test]
     fn the_number_of_an_execution_has_one_name() {
-        fn check(command: &clap::Command) {
+        each(&whole(), &[], &mut |command, words| {
             for arg in command.get_arguments() {
                 let names = arg.get_value_names().unwrap_or_default();
                 let is_old = |name: &clap::builder::Str| name.ends_with("_ID");
-                assert!(
-                    !names.iter().any(is_old),
-                    "{}: {names:?}",
-                    command.get_name()
-                );
+                assert!(!names.iter().any(is_old), "{words:?}: {names:?}");
             }
-            command.get_subcommands().for_each(check);
-        }
-        check(&Cli::command());
-    }
-
-    /// Lists commands that can run: `gates` and `gates expire`, but not `gate`, which only groups others.
-    fn commands(command: &clap::Command, above: &str, out: &mut Vec<String>) {
-        for below in command.get_subcommands() {
-            let name = format!("{above} {}", below.get_name());
-            if !below.is_subcommand_required_set() {
-                out.push(name.clone());
-            }
-            commands(below, &name, out);
-        }
+        });
     }
 
     /// Checks that every command that takes a run as an argument also takes `--run`, and requires neither the argument
@@ -587,7 +620,7 @@ mod tests {
 
     #[test]
     fn a_command_that_takes_a_run_as_an_argument_takes_it_with_run_too_and_requires_neither() {
-        assert!(check_runs(&Cli::command()) > 15);
+        assert!(check_runs(&whole()) > 15);
     }
 
     #[test]
@@ -601,7 +634,10 @@ mod tests {
         let texts = files.map(|file| std::fs::read_to_string(file.expect("a file").path()));
         let page: String = texts.map(|text| text.expect("a page")).collect();
         let mut all = Vec::new();
-        commands(&Cli::command(), "prosescope", &mut all);
+        // `gates` and `gates expire` can run; `gate` only groups others.
+        each(&whole(), &["prosescope"], &mut |command, words| {
+            all.extend((!command.is_subcommand_required_set()).then(|| words.join(" ")));
+        });
         assert!(all.len() > 40, "{all:?}");
         for command in all {
             // These commands print a text or write files, so `--json` does not change their output.

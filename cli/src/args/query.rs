@@ -20,7 +20,6 @@ The SQL is one statement that only reads. The statement ends after about two sec
 KB. A call of `replace`, `instr` or `trim` with two texts of megabytes does not stop after two seconds; Ctrl-C ends the \
 command.";
 
-/// The arguments of `query`.
 #[derive(Debug, Args)]
 pub(crate) struct QueryArgs {
     #[arg(value_parser = run_name, help = format!("{RUN_HELP} [default: {RUN_ENV}, else latest]"))]

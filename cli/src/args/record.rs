@@ -8,7 +8,6 @@ use super::run::RunOption;
 use super::upkeep::DeleteAgentArgs;
 use crate::error::CliError;
 
-/// The arguments of `init`.
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {
     /// The program, a `.prose` file; the run contains a copy
@@ -44,7 +43,7 @@ pub(crate) enum StateMode {
     Postgres,
 }
 
-/// An item of a `parallel for` or a pipe, or a branch of a `parallel`.
+// An item of a `parallel for` or a pipe, or a branch of a `parallel`.
 #[derive(Debug, Args)]
 pub(crate) struct ItemArg {
     /// The branch that contains the statement, or the item of a `parallel for` or a pipe. An item begins with its first
@@ -53,7 +52,7 @@ pub(crate) struct ItemArg {
     pub(crate) item: Option<String>,
 }
 
-/// The options `--override` and `--force`, to record against the program or out of sequence.
+// The options `--override` and `--force`, to record against the program or out of sequence.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct InsistArgs {
     /// Record values that contradict the program; the override is recorded, too
@@ -63,7 +62,7 @@ pub(crate) struct InsistArgs {
     pub(crate) force: ForceArgs,
 }
 
-/// The option `--force`, to record out of sequence.
+// The option `--force`, to record out of sequence.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct ForceArgs {
     /// Record although a rule about the order refuses; the force is recorded, too
@@ -71,7 +70,6 @@ pub(crate) struct ForceArgs {
     pub(crate) force: bool,
 }
 
-/// The arguments of `begin`.
 #[derive(Debug, Args)]
 #[command(
     override_usage = "prosescope begin [OPTIONS] <LINE>\n       prosescope begin [OPTIONS] --text <STATEMENT>"
@@ -102,7 +100,6 @@ pub(crate) struct BeginArgs {
     pub(crate) run: RunOption,
 }
 
-/// The arguments of `end`.
 #[derive(Debug, Args)]
 pub(crate) struct EndArgs {
     /// The executions, as `begin` printed them. All end, in this order, or none [default: the innermost open execution]
@@ -117,7 +114,6 @@ pub(crate) struct EndArgs {
     pub(crate) run: RunOption,
 }
 
-/// The arguments of `round`.
 #[derive(Debug, Args)]
 pub(crate) struct RoundArgs {
     /// The execution of the loop [default: the open loop]
@@ -129,8 +125,8 @@ pub(crate) struct RoundArgs {
     pub(crate) run: RunOption,
 }
 
-/// The arguments of `fail`. clap's own setting for an optional first argument is not used, because its usage line is
-/// hard to read.
+// The arguments of `fail`. clap's own setting for an optional first argument is not used, because its usage line is
+// hard to read.
 #[derive(Debug, Args)]
 #[command(override_usage = "prosescope fail [OPTIONS] [EXECUTION] <TEXT>")]
 pub(crate) struct FailArgs {
@@ -166,7 +162,6 @@ impl FailArgs {
     }
 }
 
-/// The arguments of `retry`.
 #[derive(Debug, Args)]
 pub(crate) struct RetryArgs {
     /// The execution that failed, as `begin` printed it
@@ -184,7 +179,6 @@ pub(crate) struct RetryArgs {
     pub(crate) run: RunOption,
 }
 
-/// The arguments of `skip`.
 #[derive(Debug, Args)]
 pub(crate) struct SkipArgs {
     /// The line of the program at which the statement begins
@@ -204,7 +198,6 @@ pub(crate) struct SkipArgs {
     pub(crate) run: RunOption,
 }
 
-/// The arguments of `put`.
 #[derive(Debug, Args)]
 pub(crate) struct PutArgs {
     /// The binding's name
@@ -245,7 +238,6 @@ pub(crate) struct PutArgs {
     pub(crate) agent: Option<String>,
 }
 
-/// The arguments of `finish`.
 #[derive(Debug, Args)]
 pub(crate) struct FinishArgs {
     /// How the run ended [default: completed; with --vacuum, as it did]
@@ -276,6 +268,7 @@ pub(crate) enum FinishWord {
 
 /// Commands for the memory and the segments of agents.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum AgentCommand {
     /// Read or write an agent's memory
     #[command(subcommand)]
@@ -289,6 +282,7 @@ pub(crate) enum AgentCommand {
 
 /// Commands for the memory of an agent.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum MemoryCommand {
     /// Print the memory, byte for byte
     Get(AgentArgs),
@@ -298,6 +292,7 @@ pub(crate) enum MemoryCommand {
 
 /// Commands for the segments of an agent.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum SegmentCommand {
     /// Print a segment, byte for byte: its prompt, an empty line, its summary
     Get {
@@ -316,7 +311,7 @@ pub(crate) enum SegmentCommand {
     },
 }
 
-/// An agent and its store.
+// An agent and its store.
 #[derive(Debug, Args)]
 pub(crate) struct AgentArgs {
     /// The agent's name
@@ -343,7 +338,6 @@ pub(crate) enum MemoryScope {
     User,
 }
 
-/// The arguments of `brief`.
 #[derive(Debug, Args)]
 pub(crate) struct BriefArgs {
     /// The execution that the subagent carries out, as `begin` printed it

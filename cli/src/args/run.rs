@@ -22,7 +22,7 @@ pub(crate) fn run_name(text: &str) -> Result<String, String> {
     }
 }
 
-/// The run of a command, given as an argument or by `--run`.
+// The run of a command, given as an argument or by `--run`.
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
     #[arg(value_parser = run_name, help = format!("{RUN_HELP} [default: {RUN_ENV}, else latest]"))]
@@ -43,7 +43,7 @@ impl RunArgs {
     }
 }
 
-/// The run of a command that takes the run only with `--run`, because its first argument is something else.
+// The run of a command that takes the run only with `--run`, because its first argument is something else.
 #[derive(Debug, Args)]
 pub(crate) struct RunOption {
     #[arg(long, value_parser = run_name, help = format!("{RUN_HELP} [default: {RUN_ENV}, else latest]"))]

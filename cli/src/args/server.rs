@@ -4,6 +4,7 @@ use clap::{Args, Subcommand};
 
 /// Commands for a PostgreSQL server.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum PostgresCommand {
     /// Print the SQL for the schema of runs and for a role with access to this schema only; with --apply, run the SQL
     Setup(SetupArgs),
@@ -13,7 +14,6 @@ pub(crate) enum PostgresCommand {
     Trust(TrustArgs),
 }
 
-/// The arguments of `postgres setup`.
 #[derive(Debug, Args)]
 pub(crate) struct SetupArgs {
     /// The role for programs: it reads and writes the tables of the schema, and cannot create tables
@@ -27,7 +27,6 @@ pub(crate) struct SetupArgs {
     pub(crate) apply: bool,
 }
 
-/// The arguments of `postgres trust`.
 #[derive(Debug, Args)]
 pub(crate) struct TrustArgs {
     /// Withdraw the trust

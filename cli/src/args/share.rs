@@ -21,7 +21,6 @@ No rule finds every secret: read what --report lists before you send the file.
 
 Exit code 4: the file still contained a text that the command had to replace, so the command removed the file.";
 
-/// The arguments of `share`.
 #[derive(Debug, Args)]
 #[allow(clippy::struct_excessive_bools)]
 pub(crate) struct ShareArgs {
@@ -56,7 +55,7 @@ pub(crate) struct ShareArgs {
     pub(crate) anyway: bool,
 }
 
-/// The options that choose the contents of a shared run, or of a text for a model.
+// The options that choose the contents of a shared run, or of a text for a model.
 #[derive(Debug, Default, Args)]
 pub(crate) struct WishArgs {
     /// Leave out this content; may be repeated, or separated by commas

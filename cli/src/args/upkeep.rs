@@ -12,7 +12,6 @@ run; agents of the project and the user only by `prosescope agent delete`.
 
 Exit code 4: with --yes, a run that the command line names was not removed, because a rule keeps this run.";
 
-/// The arguments of `convert`.
 #[derive(Debug, Args)]
 pub(crate) struct ConvertArgs {
     #[command(flatten)]
@@ -29,7 +28,6 @@ pub(crate) struct ConvertArgs {
     pub(crate) anyway: bool,
 }
 
-/// The arguments of `clean`.
 #[derive(Debug, Args)]
 pub(crate) struct CleanArgs {
     /// Runs: ids or unique prefixes of ids. Options narrow the selection
@@ -55,7 +53,6 @@ pub(crate) struct CleanArgs {
     pub(crate) yes: bool,
 }
 
-/// The arguments of `agent delete`.
 #[derive(Debug, Args)]
 pub(crate) struct DeleteAgentArgs {
     /// The agent's name

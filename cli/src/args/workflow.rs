@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 
-/// The store of workflows, given by `--state`.
+// The store of workflows, given by `--state`.
 #[derive(Debug, Args)]
 pub(crate) struct StoreOption {
     /// Where workflows are kept: `sqlite` (`.prose/workflows.db`), `postgres` (OPENPROSE_POSTGRES_URL), or a path to a
@@ -17,7 +17,7 @@ pub(crate) struct StoreOption {
     pub(crate) store: String,
 }
 
-/// The options of all commands that change a workflow.
+// The options of all commands that change a workflow.
 #[derive(Debug, Args)]
 pub(crate) struct ChangeOptions {
     #[command(flatten)]
@@ -27,7 +27,7 @@ pub(crate) struct ChangeOptions {
     pub(crate) if_version: Option<i64>,
 }
 
-/// A workflow, and the options of a command that changes it.
+// A workflow, and the options of a command that changes it.
 #[derive(Debug, Args)]
 pub(crate) struct WorkflowArgs {
     /// The workflow: its id, a unique prefix of the id, or `latest`
@@ -38,6 +38,7 @@ pub(crate) struct WorkflowArgs {
 
 /// Commands for workflows.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum WorkflowCommand {
     /// Print the SQL that creates the tables; with --apply, create the tables. Existing tables of other programs stay
     /// and get columns named x_…
@@ -162,7 +163,6 @@ pub(crate) enum WorkflowCommand {
     },
 }
 
-/// The arguments of `workflow start`.
 #[derive(Debug, Args)]
 pub(crate) struct StartArgs {
     /// The person's message; `-` reads it from standard input
@@ -193,7 +193,6 @@ pub(crate) struct StartArgs {
     pub(crate) options: ChangeOptions,
 }
 
-/// The arguments of `workflow finish`.
 #[derive(Debug, Args)]
 pub(crate) struct WorkflowFinishArgs {
     /// The run to end
@@ -214,7 +213,6 @@ pub(crate) struct WorkflowFinishArgs {
     pub(crate) options: ChangeOptions,
 }
 
-/// The arguments of `workflow list`.
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
     /// Only workflows with this status: active, paused, cancelled, error
@@ -235,6 +233,7 @@ pub(crate) struct ListArgs {
 
 /// Commands for events.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum EventsCommand {
     /// Append an event to a workflow; prints the id of the event
     Append {
@@ -276,7 +275,6 @@ pub(crate) enum EventsCommand {
     },
 }
 
-/// The arguments of `workflow events tail`.
 #[derive(Debug, Args)]
 pub(crate) struct TailArgs {
     /// The workflow: its id, a unique prefix of the id, or `latest`
@@ -301,7 +299,6 @@ After Ctrl-C or SIGTERM, the server answers the open requests, sends a last curs
 
 docs/reference/serve.md describes requests, streams, and how to put a TLS proxy before the server.";
 
-/// The arguments of `workflow serve`.
 #[derive(Debug, Args)]
 #[command(after_help = SERVE_HELP)]
 pub(crate) struct ServeArgs {

@@ -81,10 +81,8 @@ pub(crate) fn fill(begin: &str, text: &str, width: usize, hang: usize) -> String
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
-    use crate::args::{Cli, complete};
+    use crate::args::complete;
 
     #[test]
     fn the_second_column_of_a_list_keeps_its_place() {
@@ -128,7 +126,7 @@ mod tests {
                 .for_each(|below| check(below, width));
         }
         for width in [60, 80, 100] {
-            check(&mut complete(Cli::command(), width), width);
+            check(&mut complete(width), width);
         }
     }
 }

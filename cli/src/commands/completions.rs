@@ -3,13 +3,13 @@
 
 use std::ffi::OsStr;
 
-use clap::{Arg, Command, CommandFactory};
+use clap::{Arg, Command};
 use clap_complete::engine::{
     ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter as _,
 };
 use clap_complete::env::{CompleteEnv, Shells};
 
-use crate::args::{Cli, CompletionsArgs};
+use crate::args::{CompletionsArgs, whole};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::locate::{LATEST, project};
@@ -50,23 +50,24 @@ pub(crate) fn answer() -> Result<bool, clap::Error> {
 /// Returns clap's definition of the command line. For an argument that takes a run, the shell suggests the ids of the
 /// project's runs.
 fn command() -> Command {
-    Cli::command().mut_subcommands(|below| match below.get_name() {
-        // In `workflow`, a run is a turn of a conversation, so the ids of `.prose/runs` do not fit.
-        "workflow" => below,
-        _ => with_runs(below),
-    })
+    with_runs(whole(), true)
 }
 
-fn with_runs(command: Command) -> Command {
+fn with_runs(command: Command, suggests: bool) -> Command {
+    // In `workflow`, a run is a turn of a conversation, so the ids of `.prose/runs` do not fit.
+    let suggests = suggests && command.get_name() != "workflow";
     command
         .mut_args(|arg| {
-            if names_a_run(&arg) {
+            // `--json` is listed after the first option of a command, which has the same place.
+            let place = 2 * arg.get_display_order() + usize::from(arg.get_id() == "json");
+            let arg = arg.display_order(place);
+            if suggests && names_a_run(&arg) {
                 arg.add(ArgValueCompleter::new(runs))
             } else {
                 arg
             }
         })
-        .mut_subcommands(with_runs)
+        .mut_subcommands(|below| with_runs(below, suggests))
 }
 
 fn names_a_run(arg: &Arg) -> bool {
