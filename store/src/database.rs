@@ -213,7 +213,7 @@ fn not_read(name: &str, ends: &[&str]) -> Issue {
 }
 
 fn header(path: &Path) -> Result<Header, DatabaseError> {
-    let mut head = Vec::new();
+    let mut head = Vec::with_capacity(sqlite::HEAD);
     let file = File::open(path)?;
     let len = file.metadata()?.len();
     file.take(sqlite::HEAD as u64).read_to_end(&mut head)?;
@@ -459,6 +459,9 @@ impl DatabaseWatch {
 
 #[cfg(test)]
 mod tests {
+    use prosescope_core::model::database::Database as _;
+    use prosescope_core::read::sqlite::{Guard, Sqlite};
+
     use super::*;
 
     /// Creates a database whose writer was killed; returns the folder and the path of the database.
@@ -479,6 +482,20 @@ mod tests {
             fs::copy(beside(&from, end), beside(&to, end)).unwrap();
         }
         (dir, to)
+    }
+
+    #[test]
+    fn an_opened_database_holds_no_lock_between_two_reads() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("state.db");
+        let writer = Connection::open(&path).unwrap();
+        writer.execute_batch("CREATE TABLE t (a)").unwrap();
+        let opened = open(&path).map_err(|error| error.to_string()).unwrap();
+        let reader = Sqlite::new(opened.conn, Guard::default()).unwrap();
+        writer.busy_timeout(Duration::ZERO).unwrap();
+        writer.execute_batch("INSERT INTO t VALUES (1)").unwrap();
+        assert_eq!(reader.tables().unwrap().len(), 1);
+        writer.execute_batch("INSERT INTO t VALUES (2)").unwrap();
     }
 
     #[test]

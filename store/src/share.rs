@@ -75,6 +75,9 @@ impl Databases for DiskDatabases<'_> {
 
     fn whole(&mut self, path: &str) -> Result<Box<dyn Read>, ShareError> {
         let from = self.open(path)?;
+        // Without a transaction, a writer can write between two pieces of the copy.
+        from.execute_batch("ROLLBACK")
+            .map_err(|error| ShareError::unread(path, &error))?;
         self.made(|to| {
             let copied = rusqlite::backup::Backup::new(&from, to)
                 .and_then(|backup| backup.run_to_completion(1000, std::time::Duration::ZERO, None));

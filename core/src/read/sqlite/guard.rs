@@ -78,11 +78,13 @@ pub fn exclusive(conn: &Connection) -> Result<(), DecodeError> {
     Ok(conn.query_row("PRAGMA locking_mode=exclusive", [], |_| Ok(()))?)
 }
 
-/// Checks that a connection works: reads the first page and the schema's version.
+/// Checks that a connection works: reads the first page and the schema's version. Leaves a transaction open until
+/// [`guard()`] ends it, so that both lock the file once, and not for each of their statements.
 ///
 /// # Errors
 /// Any error of SQLite about the file: locked, damaged, encrypted, a hot journal that cannot be rolled back.
 pub fn probe(conn: &Connection) -> Result<(), DecodeError> {
+    conn.execute_batch("BEGIN")?;
     Ok(conn.query_row("PRAGMA schema_version", [], |_| Ok(()))?)
 }
 
@@ -182,6 +184,9 @@ pub(super) fn counted(conn: &mut Connection, guard: Guard) -> Result<Steps, Deco
         return Err(DecodeError::Sqlite("too many schema objects".to_owned()));
     }
     let by_len = SOME_STEPS + STEPS_A_BYTE * file_len(conn)?;
+    if !conn.is_autocommit() {
+        conn.execute_batch("ROLLBACK")?;
+    }
     most.store(guard.steps.min(by_len), Ordering::Relaxed);
     let renewed = Arc::clone(&taken);
     let steps = Steps { taken, most };
