@@ -72,8 +72,14 @@ impl Desk {
     fn reply(&mut self, request: Request, list: List<'_>) -> Result<String, Trouble> {
         match request {
             Request::OpenFiles { .. } | Request::OpenServed | Request::OpenExample => {
-                json(&self.open(list(&request)?)?)
+                let mut opened = self.open(list(&request)?)?;
+                // A large run is listed before it is read.
+                if let ([only], false) = (opened.list.runs.as_slice(), self.runs().is_empty()) {
+                    opened.first = self.first(&only.place)?;
+                }
+                json(&opened)
             }
+            Request::First { place } => json(&self.first(&place)?),
             Request::Follow {
                 place,
                 nodes,
@@ -149,7 +155,7 @@ impl Desk {
     }
 
     /// Answers a request about a page, a value or a table of a run.
-    fn reply_of_run(&mut self, request: Request) -> Result<String, Trouble> {
+    pub(crate) fn reply_of_run(&mut self, request: Request) -> Result<String, Trouble> {
         match request {
             Request::Page { place, page } => {
                 let now = self.clock().now();

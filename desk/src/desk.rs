@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use prosescope_core::model::database::{DEADLINE, Limits};
 use prosescope_core::model::source::{Source, SourceError};
-use prosescope_core::pages::session::pages::{self, Page};
+use prosescope_core::pages::session::pages;
 use prosescope_core::pages::session::{
     OpenError, Options, RunListing, Session, SurveyPlace, list_more, list_while,
 };
@@ -161,16 +161,11 @@ impl Desk {
         self.list = list.clone();
         self.workflows = workflows.clone();
         self.left = left;
-        let now = self.clock.now();
-        let overview = self
-            .runs
-            .last()
-            .map(|run| Page::Overview.json(&run.session, Some(now)));
         Ok(OpenedSource {
             list,
             workflows,
             left: self.left.len() as u32,
-            overview: overview.transpose().unwrap_or_default(),
+            first: Vec::new(),
             shared: source.shared(),
         })
     }
@@ -197,7 +192,7 @@ impl Desk {
             list,
             workflows: self.workflows.clone(),
             left: self.left.len() as u32,
-            overview: None,
+            first: Vec::new(),
             shared: source.shared(),
         })
     }

@@ -145,7 +145,7 @@ impl Desk {
             list,
             workflows,
             left: 0,
-            overview: None,
+            first: Vec::new(),
             shared: later.shared(),
         };
         Ok((opened, last))

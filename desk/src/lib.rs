@@ -12,6 +12,7 @@
 
 mod answers;
 mod desk;
+pub mod first;
 mod follow;
 pub mod protocol;
 mod search;

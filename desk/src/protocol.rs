@@ -16,6 +16,7 @@ use prosescope_workflow::WorkflowSummary;
 use prosescope_workflow::page::EventLine;
 use serde::{Deserialize, Serialize};
 
+use crate::first::AnsweredRequest;
 use crate::text::LineOf;
 
 /// A request of the page. `place` is the path of a run or of a database of workflows in the open source (see
@@ -47,6 +48,11 @@ pub enum Request {
     },
     /// Opens the example run contained in the viewer. Answer: an [`OpenedSource`].
     OpenExample,
+    /// Returns the answers to what the page asks first about a run, as a list of [`AnsweredRequest`].
+    First {
+        /// The path of the run.
+        place: String,
+    },
     /// Returns a page of a run, as a struct of [`prosescope_core::pages::view`].
     Page {
         /// The path of the run whose page is requested.
@@ -486,8 +492,9 @@ pub struct OpenedSource {
     /// The number of runs not yet read ([`Request::MoreRuns`]).
     #[serde(default)]
     pub left: u32,
-    /// The answer to the page's next request, [`Page::Overview`]. It is only set if the source is a single run.
-    pub overview: Option<String>,
+    /// The answer to [`Request::First`] about a source that is a single run; empty for other sources and for a large run,
+    /// which is listed before it is read.
+    pub first: Vec<AnsweredRequest>,
     /// The remarks about shared files, if the source contains some.
     #[serde(default)]
     pub shared: Option<SharedRemarks>,

@@ -14,6 +14,7 @@ use prosescope_core::pages::view::{
     BindingsPage, CompareView, ForModel, HitKind, ModelAbout, ModelSize, Overview, QueryTables,
     QueryView, SearchedRun, Timeline, TracePage, TreeRow,
 };
+use prosescope_desk::first::AnsweredRequest;
 use prosescope_desk::protocol::{
     Folded, Folds, FollowAnswer, LookedThrough, OpenedSource, Request, RevealedNode, SharedRemarks,
     TraceWindow, Trouble,
@@ -425,11 +426,11 @@ fn a_single_run_comes_with_the_overview_that_is_asked_next() {
         page: Page::Overview,
     };
     let overview: Overview = asked.ask(question).unwrap();
-    let known: Overview = serde_json::from_str(&opened.overview.unwrap()).unwrap();
+    let known: Overview = serde_json::from_str(opened.first[0].answer.get()).unwrap();
     assert_eq!(known, overview);
     // When a source with several runs is opened, none of them is shown yet.
     let (_, opened) = Asked::open(&examples());
-    assert_eq!(opened.overview, None);
+    assert_eq!(opened.first, []);
 }
 
 #[test]
@@ -620,4 +621,20 @@ fn a_run_is_written_for_a_model_without_its_secrets() {
     assert!(raw.raw && raw.replaced.is_empty());
     assert_eq!(row.node.map(|at| at.id), raw.node.map(|at| at.id));
     assert!(row.bytes <= 8_000 && raw.bytes <= 8_000);
+}
+
+#[test]
+fn what_comes_first_is_what_the_requests_would_answer() {
+    for run in std::fs::read_dir(examples().join("runs")).unwrap() {
+        let (mut asked, opened) = Asked::open(&run.unwrap().path());
+        let place = opened.list.runs[0].place.clone();
+        let first: Vec<AnsweredRequest> = asked.ask(Request::First { place }).unwrap();
+        assert!(first.len() >= 2, "{first:?}");
+        assert_eq!(opened.first.len(), first.len());
+        for AnsweredRequest { request, answer } in opened.first {
+            let alone: serde_json::Value = asked.ask(request.clone()).unwrap();
+            let together: serde_json::Value = serde_json::from_str(answer.get()).unwrap();
+            assert_eq!(together, alone, "{request:?}");
+        }
+    }
 }

@@ -12,10 +12,11 @@ use gloo_events::{EventListener, EventListenerOptions};
 use js_sys::{Array, Function, Object, Reflect};
 use leptos::prelude::request_idle_callback;
 use leptos::task::spawn_local;
-use prosescope_core::pages::session::pages::Page;
 use serde::de::DeserializeOwned;
 use wasm_bindgen::prelude::*;
 use web_sys::{ErrorEvent, Event, MessageEvent, Worker};
+
+use prosescope_desk::first::AnsweredRequest;
 
 use crate::protocol::{LookedThrough, OpenedSource, Request, Trouble};
 use crate::script;
@@ -45,8 +46,9 @@ pub(crate) struct Client {
     /// A separate worker for SQL. A busy worker receives no messages, so the only way to stop a query is to end its
     /// worker.
     asker: InWorker,
-    /// A request that the page will send next, with its answer, which arrived together with an earlier answer.
-    known: Rc<RefCell<Option<(Request, String)>>>,
+    /// Requests whose answers arrived together with an earlier answer. They stay true until the source is opened or read
+    /// again.
+    known: Rc<RefCell<Vec<AnsweredRequest>>>,
 }
 
 /// A web worker. It is started at the latest by the first request, and again by the first request after it stopped or
@@ -103,10 +105,8 @@ impl Client {
         if !self.asked.replace(true) {
             self.unseen.stop();
         }
-        if let Some((asked, answer)) = self.known.take()
-            && asked == *request
-        {
-            return read(&answer);
+        if let Some(answer) = self.known(request) {
+            return Ok(answer);
         }
         let opens = match request {
             Request::OpenServed => Some(true),
@@ -131,12 +131,22 @@ impl Client {
             self.asker.stop();
             self.served.set(served);
         }
+        if opens.is_some() || matches!(request, Request::Follow { .. }) {
+            self.known.take();
+        }
         Ok(answer)
     }
 
-    /// Stores an answer for the next request. If the next request differs from `asked`, the answer is dropped.
-    pub(crate) fn know(&self, asked: Request, answer: String) {
-        self.known.replace(Some((asked, answer)));
+    /// Returns the answer to a request if it arrived together with an earlier answer.
+    pub(crate) fn known<T: DeserializeOwned>(&self, request: &Request) -> Option<T> {
+        let known = self.known.borrow();
+        let known = known.iter().find(|known| known.request == *request)?;
+        read(known.answer.get()).ok()
+    }
+
+    /// Stores answers to requests that the page will send.
+    pub(crate) fn know(&self, known: Vec<AnsweredRequest>) {
+        self.known.replace(known);
     }
 
     /// Sends a request whose answer is a blob.
@@ -279,10 +289,7 @@ impl InWorker {
         let (opened, _) = self.answer(&Request::OpenExample, With::default()).await?;
         let opened: OpenedSource = read(&opened)?;
         for run in opened.list.runs {
-            let question = Request::Page {
-                place: run.place,
-                page: Page::Overview,
-            };
+            let question = Request::First { place: run.place };
             self.answer(&question, With::default()).await?;
         }
         Ok(())

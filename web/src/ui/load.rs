@@ -21,7 +21,8 @@ where
     T: DeserializeOwned + PartialEq + Send + Sync + 'static,
 {
     let app = App::get();
-    ask_by(move || app.ask(request()))
+    let known = untrack(|| app.known(&request()));
+    ask_by(known, move || app.ask(request()))
 }
 
 /// Requests a page of the shown run.
@@ -36,14 +37,15 @@ where
     })
 }
 
-/// Fetches an answer as [`ask`] does, for an answer that needs several requests.
-pub(crate) fn ask_by<T, F>(fetch: impl Fn() -> F + 'static) -> LoadState<T>
+/// Fetches an answer as [`ask`] does, for an answer that needs several requests. `known` is the answer until then, if it
+/// is known already.
+pub(crate) fn ask_by<T, F>(known: Option<T>, fetch: impl Fn() -> F + 'static) -> LoadState<T>
 where
     T: PartialEq + Send + Sync + 'static,
     F: Future<Output = Result<T, Trouble>> + 'static,
 {
     let follow = App::get().follow;
-    let answer = RwSignal::new(None);
+    let answer = RwSignal::new(known.map(Ok));
     let asked = StoredValue::new(0_u32);
     Effect::new(move || {
         follow.edition.track();

@@ -10,7 +10,7 @@ use super::bar_end::bar_end;
 use super::finder::Seek;
 use super::follow::Following;
 use super::icons;
-use super::load::{TroubleNote, ask};
+use super::load::{TroubleNote, Waiting, ask_by};
 use super::pages;
 use super::parts::live;
 use super::state::{App, Desk, ShownRun};
@@ -27,11 +27,24 @@ pub(crate) fn RunShell(
     key: String,
 ) -> impl IntoView {
     let app = App::get();
-    let answer = ask({
+    let overview = Request::Page {
+        place: place.clone(),
+        page: prosescope_core::pages::session::pages::Page::Overview,
+    };
+    let known = app.known(&overview);
+    // Only the first time, the other answers for the run's first screen are requested with it.
+    let is_first = StoredValue::new(known.is_none());
+    let answer = ask_by(known, {
         let place = place.clone();
-        move || Request::Page {
-            place: place.clone(),
-            page: prosescope_core::pages::session::pages::Page::Overview,
+        move || {
+            let (place, overview) = (place.clone(), overview.clone());
+            let first = is_first.try_update_value(std::mem::take) == Some(true);
+            async move {
+                match first {
+                    true => app.first(place).await,
+                    false => app.ask(overview).await,
+                }
+            }
         }
     });
     let run = ShownRun {
@@ -69,6 +82,8 @@ pub(crate) fn RunShell(
         run.overview
             .with(|answer| answer.as_ref().and_then(trouble))
     });
+    // Until the overview is known, the page does not know whether the trace has times, and would draw it twice.
+    let is_read = Memo::new(move |_| run.overview.with(Option::is_some));
     view! {
         <div class="app" class:stale=move || run.overview.with(|o| matches!(o, Some(Ok(o)) if o.stale))>
             <RunBar/>
@@ -78,6 +93,7 @@ pub(crate) fn RunShell(
                 <h2 class="away">{move || page.get().title()}</h2>
                 {live(move || match trouble.get() {
                     Some(trouble) => view! { <TroubleNote trouble/> }.into_any(),
+                    None if !is_read.get() => view! { <Waiting/> }.into_any(),
                     None => pages::draw(page.get()),
                 })}
             </main>

@@ -50,6 +50,41 @@ fn a_dropped_database_says_where_it_stopped_and_why() {
     viewer.assert_quiet();
 }
 
+/// The first screen comes in one answer. `prosescope show` says the same of the run.
+#[test]
+fn a_dropped_run_is_asked_for_once_and_its_first_screen_is_what_show_says() {
+    let (Some(prose), Some(mut viewer)) = (needs::prose(), Viewer::from_disk()) else {
+        return;
+    };
+    viewer.eval(
+        "globalThis.sent = []; const post = Worker.prototype.postMessage;
+         Worker.prototype.postMessage = function (message, ...rest) {
+             if (message.body) sent.push(Object.keys(JSON.parse(message.body))[0]);
+             return post.call(this, message, ...rest);
+         }",
+    );
+    let database = example(FAILED).join("state.db");
+    viewer.drop_run(&[&database]);
+    viewer.wait_main("failed");
+    viewer.wait("document.querySelector('.detail .statement')");
+    assert_eq!(viewer.eval("sent"), json!(["open_files"]));
+    let show = Command::new(prose)
+        .arg("show")
+        .arg(&database)
+        .arg("--json")
+        .output();
+    let show: serde_json::Value = serde_json::from_slice(&show.unwrap().stdout).unwrap();
+    let shown = viewer.eval("document.querySelector('.detail .statement').textContent");
+    let show = &show["overview"];
+    assert_eq!(shown, show["failure"]["cause"]["text"]);
+    let rows =
+        viewer.eval("+document.querySelector('[data-list]').getAttribute('aria-rowcount') - 1");
+    assert!(
+        rows.as_u64() <= show["trace_nodes"].as_u64(),
+        "{rows} of {show}"
+    );
+}
+
 /// Builds a database in WAL mode whose newest rows are only in the `-wal` file.
 fn written_to(folder: &Path) -> std::path::PathBuf {
     let database = folder.join("state.db");

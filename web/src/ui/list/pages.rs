@@ -8,13 +8,14 @@ use std::rc::Rc;
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
+use prosescope_desk::first::ROWS;
 
 use crate::protocol::Trouble;
 use crate::ui::follow::Follow;
 use crate::ui::state::App;
 
 /// The number of rows per request.
-const CHUNK: u64 = 100;
+const CHUNK: u64 = ROWS as u64;
 
 /// The most chunks that are kept.
 const KEPT: usize = 16;

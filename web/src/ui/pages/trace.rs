@@ -15,6 +15,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use prosescope_core::pages::session::pages::{TraceChoice, TraceOrder};
 use prosescope_core::pages::view::{Bar, NodeRef, RunPart, TreeRow};
+use prosescope_desk::first;
 
 use super::failures;
 use super::item_of_row as item_of;
@@ -169,11 +170,8 @@ fn opened_first(app: App, run: ShownRun) -> Option<String> {
     let is_all = left_out.is_all();
     run.overview.with(|overview| {
         let overview = overview.as_ref()?.as_ref().ok()?;
-        let failed = overview.failure.as_ref().map(|failure| &failure.cause);
-        let rests = overview.stale || overview.status != "running";
-        let position = overview.positions.first();
-        let place = failed.or(position.filter(|_| rests && !only_failed));
-        place.filter(|_| is_all).map(super::item_of)
+        let row = first::row(overview).filter(|_| overview.failure.is_some() || !only_failed);
+        row.filter(|_| is_all).map(super::item_of)
     })
 }
 
@@ -182,17 +180,15 @@ fn opened_first(app: App, run: ShownRun) -> Option<String> {
 fn begin(app: App, run: ShownRun) -> bool {
     let known = run.overview.with(|overview| {
         let overview = overview.as_ref()?.as_ref().ok()?;
-        // In a running run nothing is folded, because rows would disappear while the user watches them.
-        let stopped = matches!(&*overview.status, "failed" | "interrupted" | "waiting");
-        Some((overview.times_recorded, stopped || overview.stale))
+        Some((overview.times_recorded, first::folds(overview).kind()))
     });
-    let Some((timed, stopped)) = known else {
+    let Some((timed, folded)) = known else {
         return false;
     };
     if app.trace.timed.get_untracked() != timed {
         app.trace.timed.set(timed);
     }
-    stopped && app.fold_at_first(&run.place(), Folded::Well)
+    folded != Folded::Nothing && app.fold_at_first(&run.place(), folded)
 }
 
 /// The remarks from the run's files, shown above the trace: a note to read first, and lines that record no statement.

@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use leptos::prelude::*;
+use prosescope_core::pages::session::pages::Page;
+use prosescope_core::pages::view::Overview;
 use serde::de::DeserializeOwned;
 
 use crate::client::{Client, ProgressCallback};
@@ -170,6 +172,24 @@ impl App {
     pub(crate) async fn ask<T: DeserializeOwned>(self, request: Request) -> Result<T, Trouble> {
         let client = self.client.get_value();
         client.ask(&request).await
+    }
+
+    /// Returns the answer to a request if it arrived together with an earlier answer.
+    pub(crate) fn known<T: DeserializeOwned>(self, request: &Request) -> Option<T> {
+        self.client.with_value(|client| client.known(request))
+    }
+
+    /// Requests the overview of a run, and unless it is known already, all that its screen shows first.
+    pub(crate) async fn first(self, place: String) -> Result<Overview, Trouble> {
+        let overview = Request::Page {
+            place: place.clone(),
+            page: Page::Overview,
+        };
+        if self.known::<Overview>(&overview).is_none() {
+            let known = self.ask(Request::First { place }).await?;
+            self.client.with_value(|client| client.know(known));
+        }
+        self.ask(overview).await
     }
 
     /// Sends a request whose answer is a file, such as a whole value.

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use prosescope_core::pages::session::pages;
 use prosescope_core::pages::view::{RunList, RunSummary};
 use wasm_bindgen::JsValue;
 
@@ -284,17 +283,10 @@ impl App {
             list,
             workflows,
             left,
-            overview,
+            first,
             shared,
         } = opened;
-        if let ([only], Some(overview)) = (list.runs.as_slice(), overview) {
-            let asked = Request::Page {
-                place: only.place.clone(),
-                page: pages::Page::Overview,
-            };
-            self.client
-                .with_value(|client| client.know(asked, overview));
-        }
+        self.client.with_value(|client| client.know(first));
         let is_first = self.gathering.get_untracked().is_none();
         let some = left > 0 || so_far;
         // Keeps the route if its run is in the source. A single run is opened automatically.

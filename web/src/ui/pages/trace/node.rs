@@ -20,7 +20,7 @@ const INNERMOST: usize = 3;
 /// Draws the row that is the item in the address.
 pub(super) fn draw(item: String) -> AnyView {
     let (app, run) = (App::get(), ShownRun::get());
-    let answer: LoadState<Option<NodeDetail>> = ask_by(move || {
+    let answer: LoadState<Option<NodeDetail>> = ask_by(None, move || {
         let item = item.clone();
         async move { read(app, run, &item).await }
     });

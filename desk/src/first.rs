@@ -1,0 +1,96 @@
+//! Answers in one message all that the page asks first about a run, so that it draws the run once.
+
+use prosescope_core::pages::session::pages::{self, Page, TraceChoice};
+use prosescope_core::pages::view::{NodeRef, Overview};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::Desk;
+use crate::protocol::{Folded, Folds, Request, Trouble};
+
+/// The number of rows that the page requests at a time.
+pub const ROWS: u32 = 100;
+
+/// A request, and the JSON of its answer.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct AnsweredRequest {
+    /// The request that the page would send.
+    pub request: Request,
+    /// Its answer.
+    pub answer: Box<RawValue>,
+}
+
+impl PartialEq for AnsweredRequest {
+    fn eq(&self, other: &Self) -> bool {
+        self.request == other.request && self.answer.get() == other.answer.get()
+    }
+}
+
+/// Returns which nodes of a run are folded at first: those that went well, so that a failure or the place where the run
+/// stands is seen. In a running run none is, because rows would disappear while the user watches them.
+pub fn folds(overview: &Overview) -> Folds {
+    let stopped = matches!(&*overview.status, "failed" | "interrupted" | "waiting");
+    Folds::of(match stopped || overview.stale {
+        true => Folded::Well,
+        false => Folded::Nothing,
+    })
+}
+
+/// Returns the row that is open at first: the first failure, or else the position of a run that is not running.
+pub fn row(overview: &Overview) -> Option<&NodeRef> {
+    let failed = overview.failure.as_ref().map(|failure| &failure.cause);
+    let rests = overview.stale || overview.status != "running";
+    failed.or(overview.positions.first().filter(|_| rests))
+}
+
+impl Desk {
+    /// Returns the answers to what the page asks first about a run: its overview, the first rows with their times, and
+    /// the open row.
+    pub(crate) fn first(&mut self, place: &str) -> Result<Vec<AnsweredRequest>, Trouble> {
+        let now = self.clock().now();
+        let overview = pages::overview(self.run(place)?, Some(now));
+        let folded = folds(&overview);
+        let choice = TraceChoice::default();
+        let of = || place.to_owned();
+        let mut requests = vec![
+            Request::Page {
+                place: of(),
+                page: Page::Overview,
+            },
+            Request::Trace {
+                place: of(),
+                folded: folded.clone(),
+                choice: choice.clone(),
+                timed: overview.times_recorded,
+                from: 0,
+                len: ROWS,
+            },
+        ];
+        requests.extend(
+            overview
+                .times_recorded
+                .then(|| Request::Timeline { place: of() }),
+        );
+        if let Some(row) = row(&overview) {
+            let place = of();
+            requests.extend(row.id.map(|row| Request::NodeOfRow { place, row }));
+            requests.push(Request::Reveal {
+                place: of(),
+                folded,
+                choice,
+                node: row.node,
+            });
+            requests.push(Request::Node {
+                place: of(),
+                node: row.node,
+            });
+        }
+        let answered = requests.into_iter().map(|request| {
+            let json = self.reply_of_run(request.clone())?;
+            let answer = RawValue::from_string(json);
+            let answer = answer.map_err(|error| Trouble::defect(&error.to_string()))?;
+            Ok(AnsweredRequest { request, answer })
+        });
+        answered.collect()
+    }
+}
