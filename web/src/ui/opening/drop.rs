@@ -42,7 +42,7 @@ pub(crate) fn on_drop(app: App, event: &DragEvent) {
 pub(crate) fn open_handles(app: App, handles: Vec<JsValue>) {
     let roots = handles
         .into_iter()
-        .map(|handle| UnlistedItem::Found(handle, String::new()));
+        .map(|handle| UnlistedItem::Handle(Promise::resolve(&handle)));
     open_roots(app, "it again", roots.collect());
 }
 
@@ -124,8 +124,8 @@ enum UnlistedItem {
     Entry(web_sys::FileSystemEntry, String),
     /// A dropped folder: its entry, and a promise of its handle, which is used if the entry cannot be listed.
     Folder(web_sys::FileSystemEntry, Option<Promise>),
-    /// A file.
-    File(File),
+    /// A file, and a promise of its handle, with which the file can be opened again.
+    File(File, Option<Promise>),
 }
 
 fn roots(transfer: &DataTransfer) -> Vec<UnlistedItem> {
@@ -142,12 +142,13 @@ fn roots(transfer: &DataTransfer) -> Vec<UnlistedItem> {
         let entry = item.webkit_get_as_entry().ok().flatten();
         if let Some(folder) = entry.clone().filter(|entry| entry.is_directory()) {
             roots.push(UnlistedItem::Folder(folder, handle));
+        } else if let Ok(Some(file)) = item.get_as_file() {
+            // The file is there at once; a handle's file takes two messages to another process of the browser.
+            roots.push(UnlistedItem::File(file, handle));
         } else if let Some(handle) = handle {
             roots.push(UnlistedItem::Handle(handle));
         } else if let Some(entry) = entry {
             roots.push(UnlistedItem::Entry(entry, String::new()));
-        } else if let Ok(Some(file)) = item.get_as_file() {
-            roots.push(UnlistedItem::File(file));
         }
     }
     if roots.is_empty() {
@@ -155,7 +156,7 @@ fn roots(transfer: &DataTransfer) -> Vec<UnlistedItem> {
         let files = list
             .iter()
             .flat_map(|l| (0..l.length()).filter_map(|i| l.get(i)));
-        roots.extend(files.map(UnlistedItem::File));
+        roots.extend(files.map(|file| UnlistedItem::File(file, None)));
     }
     roots
 }
@@ -166,7 +167,7 @@ struct Walked {
     files: Vec<DroppedFile<File>>,
     /// The files and folders that were skipped or could not be read.
     missing: Missing,
-    /// The handles of the dropped files and folders themselves.
+    /// The handles of the dropped files and folders themselves, or promises of them.
     handles: Vec<JsValue>,
     /// The error for the last file that could not be read.
     failed: Option<JsValue>,
@@ -219,6 +220,10 @@ async fn walk(
         let before = walked.files.len() / 100;
         match step {
             ListingStep::File(path, file) => walked.files.push((given, path, file)),
+            ListingStep::Dropped(file, handle) => {
+                walked.handles.extend(handle.map(JsValue::from));
+                walked.files.push((given, file.name(), file));
+            }
             ListingStep::Inside(mut inside) => {
                 let is_long = inside.len() > MANY && inside.iter().all(UnlistedItem::is_folder);
                 if is_long && later.is_empty() {
@@ -262,6 +267,8 @@ async fn walk(
 enum ListingStep {
     /// A file, with its path.
     File(String, File),
+    /// A dropped file, with a promise of its handle.
+    Dropped(File, Option<Promise>),
     /// The content of a folder.
     Inside(Vec<UnlistedItem>),
     /// The handle of a dropped file or folder.
@@ -279,7 +286,7 @@ impl UnlistedItem {
         match self {
             UnlistedItem::Found(handle, _) => text(handle, "name"),
             UnlistedItem::Entry(entry, _) | UnlistedItem::Folder(entry, _) => entry.name(),
-            UnlistedItem::File(file) => file.name(),
+            UnlistedItem::File(file, _) => file.name(),
             UnlistedItem::Handle(_) => String::new(),
         }
     }
@@ -289,7 +296,7 @@ impl UnlistedItem {
             UnlistedItem::Found(handle, _) => text(handle, "kind") == "directory",
             UnlistedItem::Entry(entry, _) => entry.is_directory(),
             UnlistedItem::Folder(..) => true,
-            UnlistedItem::File(_) | UnlistedItem::Handle(_) => false,
+            UnlistedItem::File(..) | UnlistedItem::Handle(_) => false,
         }
     }
 
@@ -322,7 +329,7 @@ impl UnlistedItem {
                     (listed, _) => listed,
                 }
             }
-            UnlistedItem::File(file) => ListingStep::File(file.name(), file),
+            UnlistedItem::File(file, handle) => ListingStep::Dropped(file, handle),
         }
     }
 }
