@@ -7,6 +7,7 @@
 mod example;
 
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 use gloo_events::EventListener;
@@ -31,32 +32,88 @@ struct OpenDesk {
     desk: Desk,
     /// The open shared run as a file that the user can save; `None` unless a single shared file is open.
     save: Option<web_sys::Blob>,
+    /// The open source; `None` for the example.
+    source: Option<Rc<WebSource>>,
 }
 
 /// Starts to answer requests. Called once, when the wasm file starts in a worker.
 pub(crate) fn run(scope: DedicatedWorkerGlobalScope) {
-    let open = RefCell::new(OpenDesk {
-        desk: Desk::new(now),
-        save: None,
+    let worker = Rc::new(AnsweringWorker {
+        scope: scope.clone(),
+        open: RefCell::new(OpenDesk {
+            desk: Desk::new(now),
+            save: None,
+            source: None,
+        }),
+        waiting: RefCell::new(None),
     });
-    let reply = scope.clone();
     let on_message = move |event: &Event| {
         let data = event.dyn_ref().map(MessageEvent::data).unwrap_or_default();
-        let get = |key: &str| Reflect::get(&data, &key.into()).unwrap_or_default();
-        let body = get("body").as_string().unwrap_or_default();
+        if let Some(waiting) = &mut *worker.waiting.borrow_mut() {
+            return waiting.push_back(data);
+        }
+        match worker.reading(&data) {
+            None => worker.answer(&data),
+            Some(reading) => {
+                worker.waiting.replace(Some(VecDeque::from([data])));
+                wasm_bindgen_futures::spawn_local(Rc::clone(&worker).answer_all(reading));
+            }
+        }
+    };
+    EventListener::new(&scope, "message", on_message).forget();
+    post(&scope, &[("ready", JsValue::TRUE)]);
+}
+
+struct AnsweringWorker {
+    scope: DedicatedWorkerGlobalScope,
+    open: RefCell<OpenDesk>,
+    /// The messages that wait while the first of them waits for a file; `None` if none waits.
+    waiting: RefCell<Option<VecDeque<JsValue>>>,
+}
+
+impl AnsweringWorker {
+    /// Returns what must be read before a message is answered; `None` for nearly all messages.
+    fn reading(&self, data: &JsValue) -> Option<impl Future<Output = ()> + use<>> {
+        let Ok(Request::First { place }) = serde_json::from_str(&body(data)) else {
+            return None;
+        };
+        let open = self.open.borrow();
+        open.source.as_ref()?.hold(&place)
+    }
+
+    /// Answers the waiting messages in their order.
+    async fn answer_all(self: Rc<Self>, reading: impl Future<Output = ()>) {
+        reading.await;
+        loop {
+            let next = self
+                .waiting
+                .borrow_mut()
+                .as_mut()
+                .and_then(VecDeque::pop_front);
+            let Some(data) = next else { break };
+            if let Some(reading) = self.reading(&data) {
+                reading.await;
+            }
+            self.answer(&data);
+        }
+        self.waiting.replace(None);
+    }
+
+    fn answer(&self, data: &JsValue) {
+        let get = |key: &str| Reflect::get(data, &key.into()).unwrap_or_default();
         let given = RequestData {
             files: &|| files_of(&get("files")),
             viewer: &|| get("viewer").as_string(),
             watch: &|| {
-                let (reply, id) = (reply.clone(), get("id"));
+                let (scope, id) = (self.scope.clone(), get("id"));
                 Box::new(move |seen, of| {
                     let part = seen as f64 / (of as f64).max(1.0);
-                    post(&reply, &[("id", id.clone()), ("part", part.into())]);
+                    post(&scope, &[("id", id.clone()), ("part", part.into())]);
                 })
             },
         };
-        let answer = match serde_json::from_str(&body) {
-            Ok(request) => answer(&mut open.borrow_mut(), request, &given),
+        let answer = match serde_json::from_str(&body(data)) {
+            Ok(request) => answer(&mut self.open.borrow_mut(), request, &given),
             Err(error) => Err(Trouble::defect(&format!(
                 "the worker could not read the request: {error}"
             ))),
@@ -72,10 +129,13 @@ pub(crate) fn run(scope: DedicatedWorkerGlobalScope) {
                 message.push(("error", json.into()));
             }
         }
-        post(&reply, &message);
-    };
-    EventListener::new(&scope, "message", on_message).forget();
-    post(&scope, &[("ready", JsValue::TRUE)]);
+        post(&self.scope, &message);
+    }
+}
+
+fn body(data: &JsValue) -> String {
+    let body = Reflect::get(data, &"body".into()).unwrap_or_default();
+    body.as_string().unwrap_or_default()
 }
 
 /// The data that came with a request beside its JSON, and the means to report progress.
@@ -93,7 +153,7 @@ fn answer(
     request: Request,
     given: &RequestData<'_>,
 ) -> Result<WorkerAnswer, Trouble> {
-    let OpenDesk { desk, save } = open;
+    let OpenDesk { desk, save, source } = open;
     let request = match request {
         Request::LookToShare { places, wishes } => {
             let looked = desk.look_to_share(&places, &wishes, (given.watch)())?;
@@ -133,12 +193,13 @@ fn answer(
     }
     let is_stats = request == Request::Stats;
     let opens = matches!(request, Request::OpenFiles { .. } | Request::OpenExample);
-    let mut saved = None;
+    let (mut saved, mut opened) = (None, None);
     let json = desk.answer(request, &mut |request| match request {
         Request::OpenFiles { label, missing } => {
             let (source, save) = WebSource::of_files(label.clone(), (given.files)(), missing);
-            saved = save;
-            Ok(Rc::new(source) as Rc<dyn DeskSource>)
+            let source = Rc::new(source);
+            (saved, opened) = (save, Some(Rc::clone(&source)));
+            Ok(source as Rc<dyn DeskSource>)
         }
         Request::OpenExample => Ok(Rc::new(example::source())),
         _ => Err(Trouble::defect(
@@ -146,7 +207,7 @@ fn answer(
         )),
     })?;
     if opens {
-        *save = saved;
+        (*save, *source) = (saved, opened);
     }
     let json = match is_stats {
         true => with_memory(desk),

@@ -116,6 +116,12 @@ impl Cache {
         }
     }
 
+    /// Counts a fetch whose bytes the cache does not keep.
+    pub(crate) fn count(&mut self, bytes: u64) {
+        self.counters.fetches += 1;
+        self.counters.fetched += bytes;
+    }
+
     /// Returns the number of reads and fetches so far, and of their bytes.
     pub(crate) fn counters(&self) -> Counters {
         self.counters

@@ -1,6 +1,7 @@
 //! Implements the core's [`Source`] over files in a browser, and over the example in the page.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -15,6 +16,7 @@ use prosescope_share::pack::{Databases, ShareError};
 use prosescope_vfs::{Files as _, Mount};
 use prosescope_workflow::{SqliteTables, WorkflowRows};
 use wasm_bindgen::{JsCast as _, JsValue};
+use wasm_bindgen_futures::JsFuture;
 
 use prosescope_core::model::issue::Issue;
 use prosescope_core::model::source::{
@@ -28,6 +30,10 @@ use super::packed::{Bytes, UnpackedOpening};
 
 /// The maximum number of files of one run that are fetched together with files of other runs.
 const OF_A_PLACE: usize = 200;
+
+/// The sizes in bytes of databases that are read whole. Smaller ones take one to four fetches; larger ones would need too
+/// much memory.
+const HELD: std::ops::RangeInclusive<u64> = (16 << 20)..=(256 << 20);
 
 /// The location of a file's bytes.
 enum ByteLocation {
@@ -51,6 +57,8 @@ enum FilePart {
 struct SourceFiles {
     entries: Vec<FileEntry>,
     places: Vec<ByteLocation>,
+    /// Large files that were read whole, outside of the wasm memory.
+    held: RefCell<BTreeMap<usize, js_sys::Uint8Array>>,
     cache: RefCell<Cache>,
     reader: Option<web_sys::FileReaderSync>,
     /// The last error of reading a file. It is kept because SQLite itself only reports "disk I/O error".
@@ -135,6 +143,29 @@ impl WebSource {
         (source, saved.map(|(_, blob)| blob))
     }
 
+    /// Returns a future that reads the large database of the run at `place` whole before SQLite needs it: a browser
+    /// returns a whole file in a third of the time of its pieces. `None` if there is nothing to read. After an error, the
+    /// file is read in pieces, which report the error.
+    pub(crate) fn hold(&self, place: &str) -> Option<impl Future<Output = ()> + use<>> {
+        let files = Rc::clone(&self.files);
+        let state = [place, "state.db"].join(if place.is_empty() { "" } else { "/" });
+        let is_of = |file: &FileEntry| file.path == place || file.path == state;
+        let index = files.entries.iter().position(is_of)?;
+        let len = files.size(index);
+        let is_held = files.held.borrow().contains_key(&index);
+        let Some(ByteLocation::Browser(file)) = files.places.get(index) else {
+            return None;
+        };
+        let reading = (HELD.contains(&len) && !is_held).then(|| file.array_buffer())?;
+        Some(async move {
+            if let Ok(buffer) = JsFuture::from(reading).await {
+                let bytes = js_sys::Uint8Array::new(&buffer);
+                files.cache.borrow_mut().count(len);
+                files.held.borrow_mut().insert(index, bytes);
+            }
+        })
+    }
+
     /// Creates a source from bytes in memory.
     pub(crate) fn of_bytes(label: String, files: Vec<(String, Vec<u8>)>) -> WebSource {
         let pairs = files.into_iter().map(|(path, bytes)| {
@@ -159,6 +190,7 @@ impl WebSource {
         let files = Rc::new(SourceFiles {
             entries,
             places,
+            held: RefCell::default(),
             cache: RefCell::default(),
             reader: web_sys::FileReaderSync::new().ok(),
             fault: RefCell::default(),
@@ -277,6 +309,15 @@ impl prosescope_vfs::Files for SourceFiles {
     }
 
     fn read(&self, index: usize, offset: u64, buf: &mut [u8]) -> Result<usize, SourceError> {
+        if let Some(bytes) = self.held.borrow().get(&index) {
+            let from = u32::try_from(offset)
+                .unwrap_or(u32::MAX)
+                .min(bytes.length());
+            let len = buf.len().min((bytes.length() - from) as usize);
+            let part = bytes.subarray(from, from + len as u32);
+            part.copy_to(&mut buf[..len]);
+            return Ok(len);
+        }
         let mut cache = self.cache.borrow_mut();
         self.fetch_row(index, &mut cache);
         let result = cache.read(index, self.size(index), offset, buf, |range| {
