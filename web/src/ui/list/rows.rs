@@ -22,6 +22,9 @@ use crate::ui::state::{App, Move, print_now};
 /// The maximum number of printed rows. A longer list prints a note with its length.
 const PRINTED: u64 = 5000;
 
+/// The height in pixels for which rows are drawn until the list is measured, so that most lists draw their rows once.
+const UNMEASURED: f64 = 800.0;
+
 /// The number of lists drawn so far, not counting main lists. The ids of rows contain the list's number, so that they
 /// are unique.
 static LISTS: AtomicU32 = AtomicU32::new(0);
@@ -257,16 +260,26 @@ impl<T> Copy for DrawnList<T> {}
 impl<T: Clone + PartialEq + Send + Sync + 'static> DrawnList<T> {
     /// Returns the range of the rows to draw, and requests these rows. Starts printing when they have arrived.
     fn shown(self, printed: impl Fn() -> bool + Copy + Send + Sync + 'static) -> Memo<Range<u64>> {
-        // If the list is redrawn in an existing element, that element may already be scrolled.
+        // If the list is redrawn in an existing element, that element may already be scrolled. Its position is read when
+        // its height is known: earlier, the browser would lay out the page for it.
         Effect::new(move || {
-            if let Some(element) = self.scroller.get() {
+            self.seen.track();
+            if let Some(element) = self.scroller.get_untracked() {
                 self.scrolled(&element);
             }
         });
         let total = move || self.pages.total.get().unwrap_or(0);
         let shown = Memo::new(move |_| match printed() {
             true => 0..total().min(PRINTED),
-            false => window::visible(total(), self.height, self.top.get(), self.seen.get()),
+            false => {
+                let seen = Some(self.seen.get()).filter(|seen| *seen > 0.0);
+                window::visible(
+                    total(),
+                    self.height,
+                    self.top.get(),
+                    seen.unwrap_or(UNMEASURED),
+                )
+            }
         });
         Effect::new(move || {
             self.pages.track();
