@@ -27,6 +27,17 @@ pub(crate) fn measure(effort: Effort) {
             "without"
         }
     );
+    println!("The version alone:");
+    let mut rivals = [
+        Rival::whole("prosescope --version", || {
+            run(command(&prose, &["--version".as_ref()]));
+        }),
+        Rival::whole("sqlite3 -version", || {
+            run(command(&sqlite3, &["-version".as_ref()]));
+        }),
+    ];
+    let figures = in_turn(effort.pick(200, 2), &mut rivals);
+    beside(&rivals, &figures).print();
     let small = needs::root().join(SMALL.0);
     let medium = build::sized(effort.pick(build::MEDIUM, build::TINY));
     let last = format!(
@@ -57,13 +68,11 @@ pub(crate) fn measure(effort: Effort) {
         let (a, b) = (printed(ours()), printed(theirs()));
         assert_eq!(a.trim_ascii_end(), b.trim_ascii_end(), "the same value");
         println!("{} bytes of {} MB:", a.len(), megabytes(database));
-        let version = || command(&prose, &["--version".as_ref()]);
         let mut rivals = [
-            Rival::whole("prosescope --version", || run(version())),
             Rival::whole("prosescope get", || run(ours())),
             Rival::whole("sqlite3", || run(theirs())),
         ];
-        let figures = in_turn(effort.pick(40, 2), &mut rivals);
+        let figures = in_turn(effort.pick(200, 2), &mut rivals);
         beside(&rivals, &figures).print();
     }
 }
