@@ -110,7 +110,7 @@ impl SecretNames {
     }
 
     /// Returns each secret that was replaced everywhere, with its name, for [`crate::Remains`] to search for. Personal
-    /// data are not searched for: they are replaced only where they stand.
+    /// data are not searched for in other forms: they are replaced where the rules find them.
     pub(crate) fn secrets(&self) -> impl Iterator<Item = (&str, String)> {
         self.of_kind(|kind| kind == RuleKind::Secret)
     }

@@ -65,7 +65,7 @@ pub(crate) fn placeholder(value: &str) -> bool {
         || ["***", "…", "••", "xxxxxx"]
             .iter()
             .any(|of| lower.contains(of));
-    let ordinary = || has("ordinary", &lower);
+    let ordinary = || has("ordinary", &lower) || has("foreign", &value.to_lowercase());
     let mut words = lower.split(|c: char| !c.is_ascii_alphanumeric());
     // A long word shows an example also inside of another word, as in `AKIAIOSFODNN7EXAMPLE`.
     let mut example = || {

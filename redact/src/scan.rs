@@ -143,9 +143,10 @@ impl Rules {
         self.kept_places.insert((rule.to_owned(), place.to_owned()));
     }
 
-    /// Adds every secret that was replaced so far as an exact value, so that the next scan also finds it bare,
-    /// encoded and split, and the people's names that e-mail addresses reveal. Skips other personal data and secrets shorter than [`crate::SHORTEST`]. Decides how marks end, so
-    /// that no text can contain one already: all texts must have been scanned.
+    /// Adds every secret that was replaced so far as an exact value, so that the next scan also finds it bare, encoded and
+    /// split, and the names of people that e-mail addresses reveal. Skips other personal data, and secrets shorter than
+    /// [`crate::SHORTEST`]. Decides how marks end, so that no text can contain one already: all texts must have been
+    /// scanned.
     pub fn learn(&mut self, names: &mut SecretNames) {
         names.settle();
         let people = names.replacements();

@@ -10,6 +10,7 @@ use aho_corasick::{Anchored, Input};
 use regex_lite::Regex;
 use serde::Deserialize;
 
+use crate::find::Find;
 use crate::hit::floor;
 use crate::merge::RawHit;
 use crate::rule::{Rule, WordEdge};
@@ -97,7 +98,15 @@ impl RuleTable {
                     }
                     None => ranges.extend(rule.by_pattern(text, keyword, &mut budget)),
                 }
-                for range in ranges.drain(..) {
+                for mut range in ranges.drain(..) {
+                    if rule.find.is_some_and(Find::reads_a_part) {
+                        // The part that the function read ended within the value.
+                        let rest = text.as_bytes().get(range.end..).unwrap_or_default();
+                        range.end += rest
+                            .iter()
+                            .take_while(|b| b.is_ascii_alphanumeric())
+                            .count();
+                    }
                     let Some(value) = text.get(range.clone()) else {
                         continue;
                     };

@@ -46,9 +46,10 @@ pub(super) fn values(text: &str, keyword: Range<usize>, found: &mut Vec<Range<us
         return match &*first {
             first if first.starts_with("values") => below(text, &head, b'(', rows + 6, found),
             first if first.contains("stdin") => {
-                below(text, &head, b'\t', rows + first.len() + 1, found)
+                let next = rest.find('\n').map_or(rest.len(), |at| at + 1);
+                below(text, &head, b'\t', rows + next, found)
             }
-            _ => 0,
+            _ => end,
         };
     }
     let signs = [b'\t', b'|', b';', b','].into_iter();
@@ -100,12 +101,10 @@ fn below(
 
 /// Returns the line that begins at a position, if the line is not too long.
 fn line(text: &str, at: usize) -> Option<Range<usize>> {
-    let length = text
-        .get(at..floor(text, at + ROW))?
-        .split('\n')
-        .next()?
-        .len();
-    Some(at..at + length)
+    let window = text.get(at..floor(text, at + ROW))?;
+    let length = window.find('\n');
+    let last = (at + window.len() == text.len()).then_some(window.len());
+    Some(at..at + length.or(last)?)
 }
 
 /// Returns the inside of the next tuple of SQL after blanks and a comma.

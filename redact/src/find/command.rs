@@ -53,12 +53,11 @@ pub(super) fn values(
     if inside || !b" \t\"'\\".contains(&sign) {
         return 0;
     }
-    let of_program = |of: &String| of.eq_ignore_ascii_case(name);
-    let rows = || {
-        options
-            .iter()
-            .filter(|row| row.programs.iter().any(of_program))
+    let of_program = |row: &&CommandOption| {
+        let mut programs = row.programs.iter();
+        programs.any(|of| of.eq_ignore_ascii_case(name))
     };
+    let rows: Vec<&CommandOption> = options.iter().filter(of_program).collect();
     let end = floor(text, program.end + COMMAND);
     let mut before: Option<&CommandOption> = None;
     // In a list of words in JSON, a quote follows the program's name.
@@ -66,6 +65,10 @@ pub(super) fn values(
     while let Some((word, next)) = word(&text[..end], at) {
         at = next;
         let said = &text[word.clone()];
+        // Another command begins.
+        if said == "&&" || said == "&" {
+            break;
+        }
         if let Some(row) = before.take()
             && !said.starts_with('-')
         {
@@ -73,7 +76,8 @@ pub(super) fn values(
             continue;
         }
         // Of several options that begin the word, as `-pass` and `-passin`, the longest is meant.
-        let names = rows().flat_map(|row| row.names.iter().map(move |name| (row, name)));
+        let names = rows.iter();
+        let names = names.flat_map(|row| row.names.iter().map(move |name| (*row, name)));
         let known =
             names.filter_map(|(row, name)| Some((row, name, said.strip_prefix(name.as_str())?)));
         let Some((row, name, rest)) = known.max_by_key(|(_, name, _)| name.len()) else {
@@ -105,7 +109,10 @@ impl CommandOption {
         }
         let range = start..value.start + whole.len();
         let password = &text[range.clone()];
+        // `-p 8080:80` gives ports to a container whose image has the program's name.
+        let ports = |b: u8| b.is_ascii_digit() || b == b':';
         let usable = password.len() >= 3
+            && !(password.contains(':') && password.bytes().all(ports))
             && !password.starts_with(['-', '/'])
             && !password.contains("://")
             && !plausible::placeholder(password);
@@ -123,11 +130,15 @@ fn word(text: &str, from: usize) -> Option<(Range<usize>, usize)> {
     loop {
         start += match (byte(start), byte(start + 1)) {
             (b' ' | b'\t' | b',', _) => 1,
-            (b'\\', b'\n') => 2,
+            (b'\\', b'\n') if start + 1 < bytes.len() => 2,
             _ => break,
         };
     }
-    let slashes = bytes[start..].iter().take_while(|b| **b == b'\\').count();
+    let slashes = bytes
+        .get(start..)?
+        .iter()
+        .take_while(|b| **b == b'\\')
+        .count();
     let quote = byte(start + slashes);
     if matches!(quote, b'"' | b'\'') {
         let first = start + slashes + 1;
@@ -155,6 +166,19 @@ fn word(text: &str, from: usize) -> Option<(Range<usize>, usize)> {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn a_command_can_end_anywhere() {
+        let rules = crate::Rules::new();
+        for rule in crate::rules().filter(|rule| !rule.options.is_empty()) {
+            for text in rule.examples().0 {
+                let text = text.replace(' ', " \\\n ");
+                for end in (0..=text.len()).filter(|end| text.is_char_boundary(*end)) {
+                    rules.scan(&text[..end], &mut crate::SecretNames::new());
+                }
+            }
+        }
+    }
+
     #[test]
     fn each_row_of_options_has_an_example() {
         for rule in crate::rules() {

@@ -40,6 +40,9 @@ pub(super) fn address(text: &str, at: Range<usize>) -> Option<Range<usize>> {
 pub(crate) fn person(address: &str) -> Option<String> {
     let (local, _) = address.split_once('@')?;
     let (first, last) = local.split_once('.')?;
+    if has("email_thing", first) || has("email_thing", last) {
+        return None;
+    }
     let capital = |word: &str| {
         let mut letters = word.chars();
         let first = letters.next().filter(|c| c.is_alphabetic())?;

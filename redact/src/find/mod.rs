@@ -36,6 +36,11 @@ pub(crate) enum Find {
 }
 
 impl Find {
+    /// Returns whether the function reads a part of the text around the keyword, which can end within a value.
+    pub(crate) fn reads_a_part(self) -> bool {
+        matches!(self, Find::Command | Find::NextLine | Find::Told)
+    }
+
     /// Adds the hits at the keyword's position. Returns the position before which the rule need not search again.
     pub(crate) fn at(
         self,

@@ -88,12 +88,18 @@ fn likely(word: &str, quoted: bool) -> bool {
     let bytes = word.as_bytes();
     let digits = bytes.iter().filter(|b| b.is_ascii_digit()).count();
     let letter = bytes.iter().any(u8::is_ascii_alphabetic);
+    // Names of models, hosts, files and versions have signs and digits, too: `claude-3-5-sonnet`, `node-v20`.
+    let of_name = if quoted { &b"_"[..] } else { b"_-./" };
     let name = bytes
         .iter()
-        .all(|b| b.is_ascii_alphanumeric() || *b == b'_');
+        .all(|b| b.is_ascii_alphanumeric() || of_name.contains(b));
     let bare = word.trim_end_matches(|c: char| c.is_ascii_digit());
     let lower = |of: &str| of.bytes().all(|b| b.is_ascii_lowercase());
-    let numbered = digits >= 2 && bare.len() >= 5 && lower(bare.get(1..).unwrap_or_default());
+    let stem = bare
+        .strip_suffix('-')
+        .filter(|_| digits >= 4)
+        .unwrap_or(bare);
+    let numbered = digits >= 2 && stem.len() >= 5 && lower(stem.get(1..).unwrap_or_default());
     let long = word.len() >= 8 || quoted && word.len() >= 6;
     let random = plausible::random(word) && (digits > 0 || capitals(word, 2));
     long && letter
