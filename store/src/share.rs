@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::rc::Rc;
 
-use prosescope_core::read::sqlite::{Rebuild, rebuild, unbounded};
+use prosescope_core::read::sqlite::{Rebuild, end_probe, rebuild, unbounded};
 use prosescope_share::file::Shareable;
 use prosescope_share::pack::{Databases, ShareError};
 use rusqlite::Connection;
@@ -75,9 +75,8 @@ impl Databases for DiskDatabases<'_> {
 
     fn whole(&mut self, path: &str) -> Result<Box<dyn Read>, ShareError> {
         let from = self.open(path)?;
-        // Without a transaction, a writer can write between two pieces of the copy.
-        from.execute_batch("ROLLBACK")
-            .map_err(|error| ShareError::unread(path, &error))?;
+        // A writer can write between two pieces of the copy.
+        end_probe(&from).map_err(|error| ShareError::unread(path, &error))?;
         self.made(|to| {
             let copied = rusqlite::backup::Backup::new(&from, to)
                 .and_then(|backup| backup.run_to_completion(1000, std::time::Duration::ZERO, None));

@@ -88,6 +88,17 @@ pub fn probe(conn: &Connection) -> Result<(), DecodeError> {
     Ok(conn.query_row("PRAGMA schema_version", [], |_| Ok(()))?)
 }
 
+/// Ends the transaction of [`probe`], if it is open: without it, another program can write between two reads.
+///
+/// # Errors
+/// If SQLite cannot end the transaction.
+pub fn end_probe(conn: &Connection) -> Result<(), DecodeError> {
+    match conn.is_autocommit() {
+        true => Ok(()),
+        false => Ok(conn.execute_batch("ROLLBACK")?),
+    }
+}
+
 /// Limits SQLite's compiler and memory. [`guard()`] calls this function. Call it explicitly if a statement runs before
 /// [`guard()`], because the first statement reads the untrusted schema.
 ///
@@ -184,9 +195,7 @@ pub(super) fn counted(conn: &mut Connection, guard: Guard) -> Result<Steps, Deco
         return Err(DecodeError::Sqlite("too many schema objects".to_owned()));
     }
     let by_len = SOME_STEPS + STEPS_A_BYTE * file_len(conn)?;
-    if !conn.is_autocommit() {
-        conn.execute_batch("ROLLBACK")?;
-    }
+    end_probe(conn)?;
     most.store(guard.steps.min(by_len), Ordering::Relaxed);
     let renewed = Arc::clone(&taken);
     let steps = Steps { taken, most };

@@ -45,7 +45,7 @@ use rusqlite::Connection;
 pub use crate::read::decode::sqlite_header::{HEAD, Header, not_sqlite, wal_missing};
 pub use bytes::{from_bytes, from_bytes_with_wal};
 pub use foreign::{Unfit, fit_for_writing, unfit_for_vacuum};
-pub use guard::{Guard, exclusive, guard, limit, probe};
+pub use guard::{Guard, end_probe, exclusive, guard, limit, probe};
 pub use memory::MemorySource;
 pub use query::empty;
 pub use rebuilt::{Cells, Rebuild, RebuildError, rebuild, unbounded};
