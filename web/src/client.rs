@@ -49,6 +49,8 @@ pub(crate) struct Client {
     /// Requests whose answers arrived together with an earlier answer. They stay true until the source is opened or read
     /// again.
     known: Rc<RefCell<Vec<AnsweredRequest>>>,
+    /// Counts the openings and rereadings of the source.
+    edition: Rc<Cell<u32>>,
 }
 
 /// A web worker. It is started at the latest by the first request, and again by the first request after it stopped or
@@ -133,6 +135,7 @@ impl Client {
         }
         if opens.is_some() || matches!(request, Request::Follow { .. }) {
             self.known.take();
+            self.edition.set(self.edition.get() + 1);
         }
         Ok(answer)
     }
@@ -147,6 +150,17 @@ impl Client {
     /// Stores answers to requests that the page will send.
     pub(crate) fn know(&self, known: Vec<AnsweredRequest>) {
         self.known.replace(known);
+    }
+
+    /// Requests all that the screen of a run shows first, and stores it, unless the source was opened or read again
+    /// meanwhile.
+    pub(crate) async fn learn(&self, place: String) -> Result<(), Trouble> {
+        let edition = self.edition.get();
+        let known = self.ask(&Request::First { place }).await?;
+        if self.edition.get() == edition {
+            self.know(known);
+        }
+        Ok(())
     }
 
     /// Sends a request whose answer is a blob.

@@ -161,7 +161,8 @@ impl WebSource {
             if let Ok(buffer) = JsFuture::from(reading).await {
                 let bytes = js_sys::Uint8Array::new(&buffer);
                 files.cache.borrow_mut().count(len);
-                files.held.borrow_mut().insert(index, bytes);
+                // Of several runs, only the last is held.
+                files.held.replace(BTreeMap::from([(index, bytes)]));
             }
         })
     }

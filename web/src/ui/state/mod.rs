@@ -186,8 +186,8 @@ impl App {
             page: Page::Overview,
         };
         if self.known::<Overview>(&overview).is_none() {
-            let known = self.ask(Request::First { place }).await?;
-            self.client.with_value(|client| client.know(known));
+            let client = self.client.get_value();
+            client.learn(place).await?;
         }
         self.ask(overview).await
     }
