@@ -110,9 +110,10 @@ impl CommandOption {
         let range = start..value.start + whole.len();
         let password = &text[range.clone()];
         // `-p 8080:80` gives ports to a container whose image has the program's name.
-        let ports = |b: u8| b.is_ascii_digit() || b == b':';
+        let of_ports = |b: u8| b.is_ascii_digit() || b == b':';
+        let ports = password.contains(':') && password.bytes().all(of_ports);
         let usable = password.len() >= 3
-            && !(password.contains(':') && password.bytes().all(ports))
+            && !ports
             && !password.starts_with(['-', '/'])
             && !password.contains("://")
             && !plausible::placeholder(password);
