@@ -60,12 +60,12 @@ fn dated(value: &str) -> bool {
 
 /// Returns whether people write this value in place of a secret, such as `$TOKEN`, `changeme`, `<token>` or `****`.
 pub(crate) fn placeholder(value: &str) -> bool {
-    let lower = value.to_ascii_lowercase();
+    let lower = value.to_lowercase();
     let masked = lower.starts_with("...")
         || ["***", "…", "••", "xxxxxx"]
             .iter()
             .any(|of| lower.contains(of));
-    let ordinary = || has("ordinary", &lower) || has("foreign", &value.to_lowercase());
+    let ordinary = || has("ordinary", &lower) || has("foreign", &lower);
     let mut words = lower.split(|c: char| !c.is_ascii_alphanumeric());
     // A long word shows an example also inside of another word, as in `AKIAIOSFODNN7EXAMPLE`.
     let mut example = || {

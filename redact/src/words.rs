@@ -71,12 +71,10 @@ pub(crate) fn says(name: &str) -> Option<Says> {
         // Any part of a variable's name can say it: `PW_ADMIN`, `SLACK_SIGNING`.
         _ if shout && !before.is_empty() => {
             let any = |list| words.iter().any(|word| has(list, word));
-            let kind = if any("password") {
-                Says::Pass
-            } else {
-                Says::Key
-            };
-            (any("password") || any("variable_part") && !any("harmless_key")).then_some(kind)
+            match any("password") {
+                true => Some(Says::Pass),
+                false => (any("variable_part") && !any("harmless_key")).then_some(Says::Key),
+            }
         }
         _ => None,
     }
