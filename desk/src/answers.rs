@@ -296,7 +296,7 @@ impl Desk {
     }
 }
 
-fn json<T: Serialize>(value: &T) -> Result<String, Trouble> {
+pub(crate) fn json<T: Serialize>(value: &T) -> Result<String, Trouble> {
     written(serde_json::to_string(value))
 }
 

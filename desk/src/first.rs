@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::Desk;
+use crate::answers::json;
 use crate::protocol::{Folded, Folds, Request, Trouble};
 
 /// The number of rows that the page requests at a time.
@@ -18,6 +19,14 @@ pub struct AnsweredRequest {
     pub request: Request,
     /// Its answer.
     pub answer: Box<RawValue>,
+}
+
+impl AnsweredRequest {
+    fn of(request: Request, json: String) -> Result<AnsweredRequest, Trouble> {
+        let answer = RawValue::from_string(json);
+        let answer = answer.map_err(|error| Trouble::defect(&error.to_string()))?;
+        Ok(AnsweredRequest { request, answer })
+    }
 }
 
 impl PartialEq for AnsweredRequest {
@@ -52,20 +61,19 @@ impl Desk {
         let folded = folds(&overview);
         let choice = TraceChoice::default();
         let of = || place.to_owned();
-        let mut requests = vec![
-            Request::Page {
-                place: of(),
-                page: Page::Overview,
-            },
-            Request::Trace {
-                place: of(),
-                folded: folded.clone(),
-                choice: choice.clone(),
-                timed: overview.times_recorded,
-                from: 0,
-                len: ROWS,
-            },
-        ];
+        let page = Request::Page {
+            place: of(),
+            page: Page::Overview,
+        };
+        let mut answered = vec![AnsweredRequest::of(page, json(&overview)?)?];
+        let mut requests = vec![Request::Trace {
+            place: of(),
+            folded: folded.clone(),
+            choice: choice.clone(),
+            timed: overview.times_recorded,
+            from: 0,
+            len: ROWS,
+        }];
         requests.extend(
             overview
                 .times_recorded
@@ -85,12 +93,10 @@ impl Desk {
                 node: row.node,
             });
         }
-        let answered = requests.into_iter().map(|request| {
+        for request in requests {
             let json = self.reply_of_run(request.clone())?;
-            let answer = RawValue::from_string(json);
-            let answer = answer.map_err(|error| Trouble::defect(&error.to_string()))?;
-            Ok(AnsweredRequest { request, answer })
-        });
-        answered.collect()
+            answered.push(AnsweredRequest::of(request, json)?);
+        }
+        Ok(answered)
     }
 }

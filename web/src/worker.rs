@@ -49,14 +49,16 @@ pub(crate) fn run(scope: DedicatedWorkerGlobalScope) {
     });
     let on_message = move |event: &Event| {
         let data = event.dyn_ref().map(MessageEvent::data).unwrap_or_default();
+        let asked = AskedMessage::of(data);
         if let Some(waiting) = &mut *worker.waiting.borrow_mut() {
-            return waiting.push_back(data);
+            return waiting.push_back(asked);
         }
-        match worker.reading(&data) {
-            None => worker.answer(&data),
+        match worker.reading(&asked) {
+            None => worker.answer(asked),
             Some(reading) => {
-                worker.waiting.replace(Some(VecDeque::from([data])));
-                wasm_bindgen_futures::spawn_local(Rc::clone(&worker).answer_all(reading));
+                worker.waiting.replace(Some(VecDeque::new()));
+                let answering = Rc::clone(&worker).answer_all(asked, reading);
+                wasm_bindgen_futures::spawn_local(answering);
             }
         }
     };
@@ -64,43 +66,58 @@ pub(crate) fn run(scope: DedicatedWorkerGlobalScope) {
     post(&scope, &[("ready", JsValue::TRUE)]);
 }
 
+/// A message of the page, and the request in it.
+struct AskedMessage {
+    data: JsValue,
+    request: serde_json::Result<Request>,
+}
+
+impl AskedMessage {
+    fn of(data: JsValue) -> AskedMessage {
+        let body = Reflect::get(&data, &"body".into()).unwrap_or_default();
+        let request = serde_json::from_str(&body.as_string().unwrap_or_default());
+        AskedMessage { data, request }
+    }
+}
+
 struct AnsweringWorker {
     scope: DedicatedWorkerGlobalScope,
     open: RefCell<OpenDesk>,
-    /// The messages that wait while the first of them waits for a file; `None` if none waits.
-    waiting: RefCell<Option<VecDeque<JsValue>>>,
+    /// The messages that wait while an earlier one waits for a file; `None` if no message waits for a file.
+    waiting: RefCell<Option<VecDeque<AskedMessage>>>,
 }
 
 impl AnsweringWorker {
     /// Returns what must be read before a message is answered; `None` for nearly all messages.
-    fn reading(&self, data: &JsValue) -> Option<impl Future<Output = ()> + use<>> {
-        let Ok(Request::First { place }) = serde_json::from_str(&body(data)) else {
+    fn reading(&self, asked: &AskedMessage) -> Option<impl Future<Output = ()> + use<>> {
+        let Ok(Request::First { place }) = &asked.request else {
             return None;
         };
         let open = self.open.borrow();
-        open.source.as_ref()?.hold(&place)
+        open.source.as_ref()?.hold(place)
     }
 
-    /// Answers the waiting messages in their order.
-    async fn answer_all(self: Rc<Self>, reading: impl Future<Output = ()>) {
+    /// Answers a message when its file is read, then those that came meanwhile.
+    async fn answer_all(self: Rc<Self>, asked: AskedMessage, reading: impl Future<Output = ()>) {
         reading.await;
+        self.answer(asked);
         loop {
             let next = self
                 .waiting
                 .borrow_mut()
                 .as_mut()
                 .and_then(VecDeque::pop_front);
-            let Some(data) = next else { break };
-            if let Some(reading) = self.reading(&data) {
+            let Some(asked) = next else { break };
+            if let Some(reading) = self.reading(&asked) {
                 reading.await;
             }
-            self.answer(&data);
+            self.answer(asked);
         }
         self.waiting.replace(None);
     }
 
-    fn answer(&self, data: &JsValue) {
-        let get = |key: &str| Reflect::get(data, &key.into()).unwrap_or_default();
+    fn answer(&self, AskedMessage { data, request }: AskedMessage) {
+        let get = |key: &str| Reflect::get(&data, &key.into()).unwrap_or_default();
         let given = RequestData {
             files: &|| files_of(&get("files")),
             viewer: &|| get("viewer").as_string(),
@@ -112,7 +129,7 @@ impl AnsweringWorker {
                 })
             },
         };
-        let answer = match serde_json::from_str(&body(data)) {
+        let answer = match request {
             Ok(request) => answer(&mut self.open.borrow_mut(), request, &given),
             Err(error) => Err(Trouble::defect(&format!(
                 "the worker could not read the request: {error}"
@@ -131,11 +148,6 @@ impl AnsweringWorker {
         }
         post(&self.scope, &message);
     }
-}
-
-fn body(data: &JsValue) -> String {
-    let body = Reflect::get(data, &"body".into()).unwrap_or_default();
-    body.as_string().unwrap_or_default()
 }
 
 /// The data that came with a request beside its JSON, and the means to report progress.

@@ -40,10 +40,10 @@ pub(crate) fn RunShell(
             let (place, overview) = (place.clone(), overview.clone());
             let first = is_first.try_update_value(std::mem::take) == Some(true);
             async move {
-                match first {
-                    true => app.first(place).await,
-                    false => app.ask(overview).await,
+                if first {
+                    app.learn(place).await?;
                 }
+                app.ask(overview).await
             }
         }
     });

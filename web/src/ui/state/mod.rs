@@ -9,8 +9,6 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use leptos::prelude::*;
-use prosescope_core::pages::session::pages::Page;
-use prosescope_core::pages::view::Overview;
 use serde::de::DeserializeOwned;
 
 use crate::client::{Client, ProgressCallback};
@@ -179,17 +177,10 @@ impl App {
         self.client.with_value(|client| client.known(request))
     }
 
-    /// Requests the overview of a run, and unless it is known already, all that its screen shows first.
-    pub(crate) async fn first(self, place: String) -> Result<Overview, Trouble> {
-        let overview = Request::Page {
-            place: place.clone(),
-            page: Page::Overview,
-        };
-        if self.known::<Overview>(&overview).is_none() {
-            let client = self.client.get_value();
-            client.learn(place).await?;
-        }
-        self.ask(overview).await
+    /// Requests all that the screen of a run shows first, so that it is known.
+    pub(crate) async fn learn(self, place: String) -> Result<(), Trouble> {
+        let client = self.client.get_value();
+        client.learn(place).await
     }
 
     /// Sends a request whose answer is a file, such as a whole value.
