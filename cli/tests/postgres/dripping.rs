@@ -51,6 +51,7 @@ fn drips(cluster: &Cluster, line: &str, beginning: &str, whole: bool) {
     for (at, sql) in all.filter(|(_, sql)| sql.starts_with(beginning)).rev() {
         place.wire.arm(Some(Fault {
             question: at + 1,
+            only: "",
             answer: Answer::Drip,
             for_good: false,
         }));
@@ -104,6 +105,7 @@ fn a_server_that_answers_all_but_one_question_is_left_all_the_same() {
     let written = asked.iter().position(|sql| sql.starts_with("INSERT"));
     place.wire.arm(Some(Fault {
         question: written.unwrap() + 1,
+        only: "",
         answer: Answer::Silence,
         for_good: false,
     }));

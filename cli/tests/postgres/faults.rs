@@ -197,6 +197,7 @@ fn faults_of(question: usize, turn: usize) -> Vec<Fault> {
     let next = CODES[(turn + 3) % CODES.len()];
     let fault = |answer, for_good| Fault {
         question,
+        only: "",
         answer,
         for_good,
     };

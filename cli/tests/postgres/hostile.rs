@@ -356,9 +356,11 @@ fn unanswered(cluster: &Cluster, line: &str, answer: Answer, for_good: bool) {
     assert!(out.status.success(), "{line}: {}", text(&out.stderr));
     let asked = other.wire.asked();
     let commit = asked.iter().rposition(|sql| sql == "COMMIT").unwrap();
+    let commits = asked.iter().filter(|sql| *sql == "COMMIT").count();
     let place = Place::new(cluster);
     place.wire.arm(Some(Fault {
-        question: commit + 1,
+        question: commits,
+        only: "COMMIT",
         answer,
         for_good,
     }));
@@ -462,6 +464,7 @@ fn rows_without_end_end_a_command_that_reads_them_one_by_one() {
             );
             place.wire.arm(Some(Fault {
                 question: at + 1,
+                only: "",
                 answer: Answer::Endless,
                 for_good: false,
             }));

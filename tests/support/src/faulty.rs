@@ -43,6 +43,9 @@ pub enum Answer {
 pub struct Fault {
     /// The number of the question, from 1, counted over all connections since the proxy was armed.
     pub question: usize,
+    /// The text of the questions that are counted; empty: all. Without it, a late question of an earlier command, which
+    /// a busy machine sends after the proxy was armed, would shift the number.
+    pub only: &'static str,
     /// The answer to the question.
     pub answer: Answer,
     /// Whether all later questions get the same answer.
@@ -54,6 +57,8 @@ struct State {
     fault: Option<Fault>,
     /// The questions since the proxy was armed.
     asked: Vec<String>,
+    /// How many of them the fault counts.
+    counted: usize,
     /// How many questions have failed.
     struck: usize,
     /// Whether a row was repeated without end.
@@ -65,10 +70,14 @@ struct State {
 impl State {
     /// Counts a question. Returns how it fails, or `None` if it is passed on.
     fn ask(&mut self, question: String) -> Option<Answer> {
+        let counts = self
+            .fault
+            .is_some_and(|fault| fault.only.is_empty() || fault.only == question);
+        self.counted += usize::from(counts);
         self.asked.push(question);
         let fault = self.fault?;
-        let n = self.asked.len();
-        let fails = n == fault.question || fault.for_good && n > fault.question;
+        let is_it = counts && self.counted == fault.question;
+        let fails = is_it || fault.for_good && self.struck > 0;
         self.struck += usize::from(fails);
         fails.then_some(fault.answer)
     }
