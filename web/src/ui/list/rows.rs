@@ -263,8 +263,8 @@ impl<T: Clone + PartialEq + Send + Sync + 'static> DrawnList<T> {
         // If the list is redrawn in an existing element, that element may already be scrolled. Its position is read when
         // its height is known: earlier, the browser would lay out the page for it.
         Effect::new(move || {
-            self.seen.track();
-            if let Some(element) = self.scroller.get_untracked() {
+            let element = self.scroller.get_untracked();
+            if let Some(element) = element.filter(|_| self.seen.get() > 0.0) {
                 self.scrolled(&element);
             }
         });
