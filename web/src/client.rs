@@ -10,25 +10,18 @@ use std::rc::Rc;
 use futures_channel::oneshot;
 use gloo_events::{EventListener, EventListenerOptions};
 use js_sys::{Array, Function, Object, Reflect};
-use leptos::prelude::request_idle_callback;
-use leptos::task::spawn_local;
 use serde::de::DeserializeOwned;
 use wasm_bindgen::prelude::*;
 use web_sys::{ErrorEvent, Event, MessageEvent, Worker};
 
 use prosescope_desk::first::AnsweredRequest;
 
-use crate::protocol::{LookedThrough, OpenedSource, Request, Trouble};
+use crate::protocol::{LookedThrough, Request, Trouble};
 use crate::script;
 use crate::served::ServedDesk;
 
 /// The answer to a request: the JSON of a view struct and, if requested, a blob.
 type ClientAnswer = Result<(String, Option<web_sys::Blob>), Trouble>;
-
-/// How many times the example is opened in the background, to make the browser optimise the wasm code. Measured: a run
-/// of 1,000 statements opens in 170 to 240 ms after 10 or more such openings, and in 260 to 310 ms after one. All 16
-/// openings together take one second of processor time.
-const UNSEEN: u32 = 16;
 
 /// The desks that can answer requests: the worker's and the server's.
 #[derive(Clone, Default)]
@@ -37,9 +30,9 @@ pub(crate) struct Client {
     server: ServedDesk,
     /// Whether the current source was opened by the server's desk.
     served: Rc<Cell<bool>>,
-    /// The worker that opens the example in the background, before the user asks for it.
+    /// The worker of the rehearsal ([`crate::ui::rehearsal`]).
     unseen: InWorker,
-    /// Whether the page has sent a request. The background opening then stops.
+    /// Whether the page has sent a request. The rehearsal then stops.
     asked: Rc<Cell<bool>>,
     /// A separate worker for sharing, so that the user can continue to read and can stop the sharing at any time.
     sharer: InWorker,
@@ -252,26 +245,24 @@ impl Client {
         self.sharer.stop();
     }
 
-    /// Starts the worker before the first request, so that the first opening need not wait for the start. Until the
-    /// first request, another worker opens the example several times. The browser thereby compiles and optimises the
-    /// wasm functions, for all workers at once. Otherwise, opening a small run would spend most of its time on
-    /// compiling.
-    pub(crate) fn warm(&self) {
-        // If the worker cannot start, the first request reports the error.
+    /// Starts the worker before the first request, so that the first opening need not wait for the start. If the worker
+    /// cannot start, the first request reports the error.
+    pub(crate) fn start(&self) {
         let _ = self.worker.start();
-        let client = self.clone();
-        request_idle_callback(move || {
-            let client = client.clone();
-            spawn_local(async move {
-                for _ in 0..UNSEEN {
-                    // An error is ignored: without this preparation, the first run only opens more slowly.
-                    if client.asked.get() || client.unseen.open_unseen().await.is_err() {
-                        break;
-                    }
-                }
-                client.unseen.stop();
-            });
-        });
+    }
+
+    /// Returns a client with a worker of its own, which ends with this client's first request.
+    pub(crate) fn unseen(&self) -> Client {
+        Client {
+            worker: self.unseen.clone(),
+            asked: Rc::new(Cell::new(true)),
+            ..Client::default()
+        }
+    }
+
+    /// Returns whether the page has sent a request.
+    pub(crate) fn has_asked(&self) -> bool {
+        self.asked.get()
     }
 
     /// Stops the worker and abandons the server's desk. Every waiting request gets an error.
@@ -299,16 +290,6 @@ fn read<T: DeserializeOwned>(json: &str) -> Result<T, Trouble> {
 }
 
 impl InWorker {
-    async fn open_unseen(&self) -> Result<(), Trouble> {
-        let (opened, _) = self.answer(&Request::OpenExample, With::default()).await?;
-        let opened: OpenedSource = read(&opened)?;
-        for run in opened.list.runs {
-            let question = Request::First { place: run.place };
-            self.answer(&question, With::default()).await?;
-        }
-        Ok(())
-    }
-
     fn is_running(&self) -> bool {
         self.inner.borrow().worker.is_some()
     }

@@ -26,6 +26,7 @@ mod load;
 mod opening;
 mod pages;
 mod parts;
+pub(crate) mod rehearsal;
 mod rendered;
 mod runs;
 mod share;

@@ -71,7 +71,7 @@ pub(crate) fn RunShell(
         let name = run
             .overview
             .with(|o| Some(name_of(program_or_id(o.as_ref()?.as_ref().ok()?))));
-        document().set_title(&match name {
+        app.entitle(&match name {
             Some(name) => format!("{name} — {}", page.get().title()),
             None => "Prosescope".to_owned(),
         });

@@ -50,6 +50,42 @@ fn a_dropped_database_says_where_it_stopped_and_why() {
     viewer.assert_quiet();
 }
 
+/// The page opens and draws the example while it waits for a file, so that the browser compiles its code. Nobody sees it.
+#[test]
+fn a_waiting_page_draws_the_example_and_changes_nothing_that_is_seen() {
+    let Some(mut viewer) = Viewer::from_disk() else {
+        return;
+    };
+    let watch = "globalThis.drawn = [], globalThis.changes = [];
+        for (const [of, name] of [[Document, 'createElement'], [Node, 'cloneNode']]) {
+            const make = of.prototype[name];
+            of.prototype[name] = function (...all) {
+                const made = make.apply(this, all);
+                if (made.localName === 'nav') drawn.push(made);
+                return made;
+            };
+        }
+        for (const name of ['pushState', 'replaceState']) {
+            const change = history[name];
+            history[name] = (...all) => (changes.push(all), change.apply(history, all));
+        }
+        const end = Worker.prototype.terminate;
+        Worker.prototype.terminate = function () { globalThis.ended = true; end.call(this) };";
+    viewer.call(
+        "Page.addScriptToEvaluateOnNewDocument",
+        json!({"source": watch}),
+    );
+    viewer.reload();
+    viewer.wait("globalThis.ended");
+    let seen = "[drawn.length > 2, drawn.filter(nav => nav.isConnected).length, changes.length, document.title, location.hash,
+        document.activeElement.localName, document.querySelectorAll('.app').length]";
+    assert_eq!(
+        viewer.eval(seen),
+        json!([true, 0, 0, "Prosescope", "", "body", 0])
+    );
+    viewer.assert_quiet();
+}
+
 /// The first screen comes in one answer. `prosescope show` says the same of the run.
 #[test]
 fn a_dropped_run_is_asked_for_once_and_its_first_screen_is_what_show_says() {
@@ -61,7 +97,9 @@ fn a_dropped_run_is_asked_for_once_and_its_first_screen_is_what_show_says() {
          Worker.prototype.postMessage = function (message, ...rest) {
              if (message.body) sent.push(Object.keys(JSON.parse(message.body))[0]);
              return post.call(this, message, ...rest);
-         }",
+         };
+         // What the page has asked of the example before is not of this run.
+         addEventListener('drop', () => sent.length = 0, true)",
     );
     let database = example(FAILED).join("state.db");
     viewer.drop_run(&[&database]);

@@ -13,7 +13,7 @@ impl App {
     /// Goes to another route. The browser's Back returns to the present route.
     pub(crate) fn go(self, route: Route) {
         if self.route.get_untracked() != route {
-            write_hash(&route.to_string(), true);
+            self.write_hash(&route.to_string(), true);
             self.route.set(route);
         }
     }
@@ -21,7 +21,7 @@ impl App {
     /// Goes to another route without a step in the browser's history, as for a selected row.
     pub(crate) fn put(self, route: Route) {
         if self.route.get_untracked() != route {
-            write_hash(&route.to_string(), false);
+            self.write_hash(&route.to_string(), false);
             self.route.set(route);
         }
     }
@@ -46,6 +46,19 @@ impl App {
         }
     }
 
+    fn write_hash(self, hash: &str, push: bool) {
+        let Some(history) = window().history().ok().filter(|_| !self.is_unseen) else {
+            return;
+        };
+        // An error is ignored: the browser may refuse too many changes per second, and then only the address is out of
+        // date.
+        let _ = if push {
+            history.push_state_with_url(&JsValue::NULL, "", Some(hash))
+        } else {
+            history.replace_state_with_url(&JsValue::NULL, "", Some(hash))
+        };
+    }
+
     /// Writes the filter of the list, and the filter of the trace, into the address whenever they change.
     pub(crate) fn keep_choice(self) {
         self.take_choice(&hash());
@@ -54,7 +67,7 @@ impl App {
             if route.is_trace() {
                 let address = with_query(&route.without_query(), &self.trace.pairs());
                 if address != hash() {
-                    write_hash(&address, false);
+                    self.write_hash(&address, false);
                 }
             }
         });
@@ -64,7 +77,7 @@ impl App {
             if is_list && matches!(*self.desk.read(), Desk::Open(_)) {
                 let address = with_query(&Route::Home, &pairs);
                 if address != hash() {
-                    write_hash(&address, false);
+                    self.write_hash(&address, false);
                 }
             }
         });
@@ -140,17 +153,4 @@ pub(crate) fn key(list: &RunList, run: &RunSummary) -> String {
 
 pub(super) fn hash() -> String {
     window().location().hash().unwrap_or_default()
-}
-
-fn write_hash(hash: &str, push: bool) {
-    let Ok(history) = window().history() else {
-        return;
-    };
-    // An error is ignored: the browser may refuse too many changes per second, and then only the address is out of
-    // date.
-    let _ = if push {
-        history.push_state_with_url(&JsValue::NULL, "", Some(hash))
-    } else {
-        history.replace_state_with_url(&JsValue::NULL, "", Some(hash))
-    };
 }

@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 
 use crate::client::{Client, ProgressCallback};
 use crate::protocol::{Folded, Folds, LookedThrough, Request, SharedRemarks, Trouble, WorkflowsIn};
-use crate::route::Route;
+use crate::route::{Page, Route};
 
 use super::choice::Choice;
 use super::follow::Follow;
@@ -70,6 +70,8 @@ pub(crate) struct App {
     pub(crate) said: RwSignal<String>,
     /// The state of following changes.
     pub(crate) follow: Follow,
+    /// Whether nobody sees the page ([`super::rehearsal`]). It then changes neither the address nor the title.
+    is_unseen: bool,
     client: StoredValue<Client, LocalStorage>,
     /// The folded nodes of each run, by the run's path.
     folds: StoredValue<BTreeMap<String, Folds>>,
@@ -144,6 +146,7 @@ impl App {
             notice: RwSignal::new(None),
             said: RwSignal::default(),
             follow: Follow::new(),
+            is_unseen: false,
             client: StoredValue::new_local(Client::default()),
             folds: StoredValue::default(),
             fold_bell: RwSignal::new(0),
@@ -161,9 +164,28 @@ impl App {
         expect_context()
     }
 
-    /// Starts the worker before a source is opened, so that the first opening is fast.
+    /// Creates the state of a page that nobody sees and that shows a run.
+    pub(crate) fn rehearsing(client: Client, run: &str) -> App {
+        App {
+            is_unseen: true,
+            route: RwSignal::new(Route::page(run, Page::Trace)),
+            client: StoredValue::new_local(client),
+            ..App::new()
+        }
+    }
+
+    /// Starts the worker before a source is opened, and rehearses, so that the first opening is fast.
     pub(crate) fn warm(self) {
-        self.client.get_value().warm();
+        let client = self.client.get_value();
+        client.start();
+        super::rehearsal::begin(client);
+    }
+
+    /// Sets the title of the window.
+    pub(crate) fn entitle(self, title: &str) {
+        if !self.is_unseen {
+            document().set_title(title);
+        }
     }
 
     /// Sends a request to the desk of the open source.
