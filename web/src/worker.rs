@@ -94,7 +94,7 @@ impl AnsweringWorker {
             return None;
         };
         let open = self.open.borrow();
-        open.source.as_ref()?.hold(place)
+        open.source.as_ref()?.read_rows(place)
     }
 
     /// Answers a message when its file is read, then those that came meanwhile.

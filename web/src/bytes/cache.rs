@@ -8,9 +8,9 @@ use prosescope_desk::protocol::Counters;
 
 use super::ahead::{BLOCK, ReadAhead, UNIT};
 
-/// The most bytes that the cache keeps: twice the largest file that is fetched whole. That is enough for the pages that
-/// SQLite needs again, and for the rows between large values.
-const KEPT: u64 = 32 << 20;
+/// The most bytes that the cache keeps: the pages with rows of a database of 1 GB. That is also enough for the pages that
+/// SQLite needs again.
+const KEPT: u64 = 96 << 20;
 
 /// The maximum number of small files that are fetched together. A folder's files are read in order, and each separate
 /// fetch costs a message to another process of the browser.
@@ -116,10 +116,11 @@ impl Cache {
         }
     }
 
-    /// Counts a fetch whose bytes the cache does not keep.
-    pub(crate) fn count(&mut self, bytes: u64) {
+    /// Adds the pages with rows or keys of a piece of a database, for a scan that will read them.
+    pub(crate) fn take_rows(&mut self, file: usize, start: u64, bytes: &impl Fetched) {
         self.counters.fetches += 1;
-        self.counters.fetched += bytes;
+        self.counters.fetched += bytes.len() as u64;
+        self.keep(file, start, bytes, true);
     }
 
     /// Returns the number of reads and fetches so far, and of their bytes.

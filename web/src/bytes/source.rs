@@ -1,7 +1,6 @@
 //! Implements the core's [`Source`] over files in a browser, and over the example in the page.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::cell::{Cell, RefCell};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -31,9 +30,8 @@ use super::packed::{Bytes, UnpackedOpening};
 /// The maximum number of files of one run that are fetched together with files of other runs.
 const OF_A_PLACE: usize = 200;
 
-/// The sizes in bytes of databases that are read whole. Smaller ones take one to four fetches; larger ones would need too
-/// much memory.
-const HELD: std::ops::RangeInclusive<u64> = (16 << 20)..=(256 << 20);
+/// The bytes of a database that are requested at once.
+const PIECE: u64 = 16 << 20;
 
 /// The location of a file's bytes.
 enum ByteLocation {
@@ -57,8 +55,8 @@ enum FilePart {
 struct SourceFiles {
     entries: Vec<FileEntry>,
     places: Vec<ByteLocation>,
-    /// Large files that were read whole, outside of the wasm memory.
-    held: RefCell<BTreeMap<usize, js_sys::Uint8Array>>,
+    /// The database whose rows were read last by [`WebSource::read_rows`].
+    rows_read: Cell<Option<usize>>,
     cache: RefCell<Cache>,
     reader: Option<web_sys::FileReaderSync>,
     /// The last error of reading a file. It is kept because SQLite itself only reports "disk I/O error".
@@ -143,28 +141,17 @@ impl WebSource {
         (source, saved.map(|(_, blob)| blob))
     }
 
-    /// Returns a future that reads the large database of the run at `place` whole before SQLite needs it: a browser
-    /// returns a whole file in a third of the time of its pieces. `None` if there is nothing to read. After an error, the
-    /// file is read in pieces, which report the error.
-    pub(crate) fn hold(&self, place: &str) -> Option<impl Future<Output = ()> + use<>> {
+    /// Returns a future that reads the rows of the database of the run at `place` before SQLite needs them: SQLite waits
+    /// for each piece that it reads itself. `None` for a small database, or if this was done before. What could not be
+    /// read is read again by SQLite, which reports the error.
+    pub(crate) fn read_rows(&self, place: &str) -> Option<impl Future<Output = ()> + use<>> {
         let files = Rc::clone(&self.files);
         let state = [place, "state.db"].join(if place.is_empty() { "" } else { "/" });
         let is_of = |file: &FileEntry| file.path == place || file.path == state;
         let index = files.entries.iter().position(is_of)?;
-        let len = files.size(index);
-        let is_held = files.held.borrow().contains_key(&index);
-        let Some(ByteLocation::Browser(file)) = files.places.get(index) else {
-            return None;
-        };
-        let reading = (HELD.contains(&len) && !is_held).then(|| file.array_buffer())?;
-        Some(async move {
-            if let Ok(buffer) = JsFuture::from(reading).await {
-                let bytes = js_sys::Uint8Array::new(&buffer);
-                files.cache.borrow_mut().count(len);
-                // Of several runs, only the last is held.
-                files.held.replace(BTreeMap::from([(index, bytes)]));
-            }
-        })
+        let is_new =
+            files.size(index) > WHOLE && files.rows_read.replace(Some(index)) != Some(index);
+        is_new.then(|| async move { files.read_rows(index).await })
     }
 
     /// Creates a source from bytes in memory.
@@ -191,7 +178,7 @@ impl WebSource {
         let files = Rc::new(SourceFiles {
             entries,
             places,
-            held: RefCell::default(),
+            rows_read: Cell::default(),
             cache: RefCell::default(),
             reader: web_sys::FileReaderSync::new().ok(),
             fault: RefCell::default(),
@@ -310,15 +297,6 @@ impl prosescope_vfs::Files for SourceFiles {
     }
 
     fn read(&self, index: usize, offset: u64, buf: &mut [u8]) -> Result<usize, SourceError> {
-        if let Some(bytes) = self.held.borrow().get(&index) {
-            let from = u32::try_from(offset)
-                .unwrap_or(u32::MAX)
-                .min(bytes.length());
-            let len = buf.len().min((bytes.length() - from) as usize);
-            let part = bytes.subarray(from, from + len as u32);
-            part.copy_to(&mut buf[..len]);
-            return Ok(len);
-        }
         let mut cache = self.cache.borrow_mut();
         self.fetch_row(index, &mut cache);
         let result = cache.read(index, self.size(index), offset, buf, |range| {
@@ -332,6 +310,28 @@ impl prosescope_vfs::Files for SourceFiles {
 }
 
 impl SourceFiles {
+    /// Reads a database and keeps its pages with rows and keys. While a piece is examined, the browser reads the next.
+    async fn read_rows(&self, index: usize) {
+        let Some(ByteLocation::Browser(file)) = self.places.get(index) else {
+            return;
+        };
+        let size = self.size(index);
+        let read = |start: u64| {
+            let end = (start + PIECE).min(size);
+            let part =
+                (start < size).then(|| file.slice_with_f64_and_f64(start as f64, end as f64));
+            Some(JsFuture::from(part?.ok()?.array_buffer()))
+        };
+        let (mut start, mut reading) = (0, read(0));
+        while let Some(piece) = reading {
+            reading = read(start + PIECE);
+            let Ok(buffer) = piece.await else { return };
+            let bytes = FilePart::Browser(js_sys::Uint8Array::new(&buffer));
+            self.cache.borrow_mut().take_rows(index, start, &bytes);
+            start += PIECE;
+        }
+    }
+
     fn fetch(&self, index: usize, range: Range<u64>) -> Result<FilePart, SourceError> {
         match self.places.get(index) {
             Some(ByteLocation::Browser(file)) => self.slice(file, self.path(index), range),
