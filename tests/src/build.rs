@@ -175,12 +175,13 @@ END;
 
 -- A loop is 1,000 rows: started, 99 rounds of 9 steps and their end, 7 steps and the exit of the last one.
 WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < {executions})
-INSERT INTO execution (statement_index, statement_text, status, completed_at, parent_id, metadata)
+INSERT INTO execution (statement_index, statement_text, status, started_at, completed_at, parent_id, metadata)
 SELECT
   CASE WHEN i % 1000 = 0 OR i % 10 = 9 THEN 1 ELSE 2 END,
   CASE WHEN i % 1000 = 0 OR i % 10 = 9 THEN 'loop until **done** (max: 100):' ELSE 'session \"Step ' || i || '\"' END,
   CASE WHEN i % 1000 = 0 THEN 'started' WHEN i % 1000 = 999 THEN 'exited' WHEN i % 10 = 9 THEN 'iteration' ELSE 'completed' END,
   datetime('2026-01-10', '+' || i || ' seconds'),
+  datetime('2026-01-10', '+' || (i + 1) || ' seconds'),
   CASE WHEN i % 1000 = 0 OR i % 10 = 9 THEN NULL ELSE i - i % 1000 + 1 END,
   CASE WHEN i % 1000 = 0 OR i % 10 = 9
     THEN json_object('loop_id', 'l' || (i / 1000), 'max', 100, 'iteration', (i % 1000 + 1) / 10) ELSE '{{}}' END

@@ -16,6 +16,7 @@ mod get;
 mod made;
 mod moving;
 mod open;
+mod parts;
 mod postgres;
 mod record;
 mod runs;

@@ -13,6 +13,7 @@ use prosescope_tests::{build, needs};
 
 use crate::Effort;
 use crate::figures::{Figures, Rival, in_turn};
+use crate::parts;
 use crate::table::{Table, time, times};
 
 /// The figures of opening one database once.
@@ -20,10 +21,10 @@ use crate::table::{Table, time, times};
 struct Opened {
     /// The seconds from the navigation until the page is ready for a drop.
     ready: f64,
-    /// The seconds until the run's id, status and program are visible.
+    /// The seconds from the file until the run's id, status and program are visible.
     first: f64,
-    /// The seconds until counts and last rows are visible.
-    overview: f64,
+    /// The seconds from the file until the first screen is full.
+    full: f64,
     /// The WebAssembly memory of the page and its workers in bytes, plus the file's size if the page keeps the whole
     /// file.
     held: u64,
@@ -41,9 +42,10 @@ pub(crate) fn measure(effort: Effort) {
     let folder = tempfile::tempdir().expect("a folder");
     let theirs = sqljs_page(folder.path());
     println!(
-        "From the moment the file is dropped (viewer) or chosen (sql.js). Ready: from the navigation until the page listens. First facts: the \
-         run's id, program and status. Overview: counts by status and the last rows. Held: WebAssembly memory, and the \
-         file's bytes where a page loads them. Process: the most the renderer had.\n"
+        "From the moment the file is dropped (viewer) or chosen (sql.js), by the page's own clock. Ready: from the navigation \
+         until the page listens. First facts: the run's id, program and status. Full: counts and the first rows, in the \
+         viewer with their bars. Held: WebAssembly memory, and the file's bytes where a page loads them. Process: the most \
+         the renderer had.\n"
     );
     // A person takes about a second before the drop. Without a wait, the drop comes as early as from a script.
     let hand = Duration::from_secs(1);
@@ -74,7 +76,7 @@ pub(crate) fn measure(effort: Effort) {
                 _ => in_viewer(&chromium, &viewer, &database, *rest),
             };
             log[at].borrow_mut().push(opened);
-            opened.first
+            opened.full
         };
         let mut rivals = [
             Rival::new("sql.js", || open(0)),
@@ -83,6 +85,7 @@ pub(crate) fn measure(effort: Effort) {
         in_turn(*rounds, &mut rivals);
         let names = rivals.map(|rival| rival.name);
         print(&names, &log.map(RefCell::into_inner));
+        parts(&chromium, &viewer, &database, *rest);
     }
 }
 
@@ -100,44 +103,86 @@ pub(crate) fn passed(page: &mut Page) -> f64 {
     millis.as_f64().unwrap_or(f64::NAN) / 1000.0
 }
 
-fn in_viewer(chromium: &Path, viewer: &Path, database: &Path, rest: Duration) -> Opened {
-    let mut page = Page::alone(chromium, &file_url(viewer));
-    page.wait("document.querySelector('main')");
-    page.wait("globalThis.prosescope?.stats");
+/// JavaScript that notes, from the moment the file is there, when each of these conditions first holds, in milliseconds.
+/// `BEGIN` is the event that brings the file.
+const WATCH: &str = r#"
+    globalThis.seen = {};
+    addEventListener("BEGIN", () => {
+        const begun = performance.now();
+        performance.mark("begun");
+        const look = () => {
+            for (const [name, holds] of Object.entries(CONDITIONS)) {
+                if (!(name in seen) && holds()) {
+                    seen[name] = performance.now() - begun;
+                    performance.mark(name);
+                }
+            }
+            if (!("full" in seen)) requestAnimationFrame(look);
+        };
+        requestAnimationFrame(look);
+    }, { capture: true, once: true }); 0"#;
+
+/// The viewer's first screen is full when it has the verdict, the counts of the tabs, and rows with their bars.
+const IN_VIEWER: &str = r#"{
+    first: () => document.querySelector(".band h1"),
+    full: () => document.querySelector(".band .meta button") && document.querySelectorAll(".trace-rows .row .lane > i, .trace-rows .row .lane > [style]").length > 9,
+}"#;
+
+const IN_SQLJS: &str =
+    r#"{ first: () => document.body.dataset.first, full: () => document.body.dataset.full }"#;
+
+/// Opens a page, and waits until it is ready for a file. Returns the seconds that this took.
+fn ready(chromium: &Path, html: &Path, is_ready: &str, rest: Duration) -> (Page, f64) {
+    let mut page = Page::alone(chromium, &file_url(html));
+    page.wait(is_ready);
     let ready = passed(&mut page);
     page.pause(rest);
-    page.drop_files(&[database]);
-    let first = page.wait("document.querySelector('.band h1')");
-    let rest = page.wait("document.querySelector('.band .meta button') && document.querySelector('.trace-rows .row .text')");
-    let process = page.renderer_peak();
+    (page, ready)
+}
+
+fn watch(page: &mut Page, begin: &str, conditions: &str) {
+    let watch = WATCH.replace("BEGIN", begin);
+    page.eval(&watch.replace("CONDITIONS", conditions));
+}
+
+fn opened(page: &mut Page, ready: f64, kept: u64) -> Opened {
+    page.wait("globalThis.seen.full || document.body.dataset.error");
+    let error = page.eval("document.body.dataset.error ?? ''");
+    assert_eq!(error, "", "sql.js");
+    let seen = page.eval("globalThis.seen");
+    let seconds = |name: &str| seen[name].as_f64().unwrap_or(f64::NAN) / 1000.0;
     Opened {
         ready,
-        first: first.as_secs_f64(),
-        overview: (first + rest).as_secs_f64(),
-        held: page.wasm_memory(),
-        process,
+        first: seconds("first"),
+        full: seconds("full"),
+        held: page.wasm_memory() + kept,
+        process: page.renderer_peak(),
     }
 }
 
+fn in_viewer(chromium: &Path, viewer: &Path, database: &Path, rest: Duration) -> Opened {
+    let (mut page, ready) = ready(chromium, viewer, "globalThis.prosescope?.stats", rest);
+    watch(&mut page, "drop", IN_VIEWER);
+    page.drop_files(&[database]);
+    opened(&mut page, ready, 0)
+}
+
 fn in_sqljs(chromium: &Path, html: &Path, database: &Path, rest: Duration, len: u64) -> Opened {
-    let mut page = Page::alone(chromium, &file_url(html));
-    page.wait("document.body.dataset.ready");
-    let ready = passed(&mut page);
-    page.pause(rest);
+    let (mut page, ready) = ready(chromium, html, "document.body.dataset.ready", rest);
+    watch(&mut page, "change", IN_SQLJS);
     page.set_files("#file", &[database]);
-    let data = "document.body.dataset";
-    let first = page.wait(&format!("{data}.first || {data}.error"));
-    let rest = page.wait(&format!("{data}.overview || {data}.error"));
-    let error = page.eval(&format!("{data}.error ?? ''"));
-    assert_eq!(error, "", "sql.js");
-    let process = page.renderer_peak();
-    Opened {
-        ready,
-        first: first.as_secs_f64(),
-        overview: (first + rest).as_secs_f64(),
-        held: page.wasm_memory() + len,
-        process,
-    }
+    opened(&mut page, ready, len)
+}
+
+/// Prints what one more opening in the viewer took on which thread.
+fn parts(chromium: &Path, viewer: &Path, database: &Path, rest: Duration) {
+    let (mut page, _) = ready(chromium, viewer, "globalThis.prosescope?.stats", rest);
+    watch(&mut page, "drop", IN_VIEWER);
+    let events = page.trace(parts::CATEGORIES, |page| {
+        page.drop_files(&[database]);
+        page.wait("globalThis.seen.full");
+    });
+    println!("{}", parts::of(&events, "begun", "full"));
 }
 
 fn print(names: &[String; 2], log: &[Vec<Opened>; 2]) {
@@ -146,7 +191,7 @@ fn print(names: &[String; 2], log: &[Vec<Opened>; 2]) {
     let facts: [Fact; 5] = [
         ("ready", |o| o.ready, time),
         ("first facts", |o| o.first, time),
-        ("overview", |o| o.overview, time),
+        ("full", |o| o.full, time),
         ("held", |o| o.held as f64, bytes),
         (
             "process",

@@ -31,6 +31,10 @@ pub(super) struct Log {
     pub(super) chooser: Option<Value>,
     /// The downloads of the page, the oldest first.
     pub(super) downloads: Vec<Download>,
+    /// The events of the trace that is being recorded.
+    pub(super) trace: Vec<Value>,
+    /// Whether the recording has ended.
+    pub(super) is_traced: bool,
 }
 
 /// A file that the page offered for download.
@@ -225,6 +229,11 @@ impl DevTools {
                 let same = self.log.downloads.iter_mut().filter(|d| d.id == id);
                 same.for_each(|download| download.is_complete = true);
             }
+            "Tracing.dataCollected" => {
+                let events = params["value"].as_array().into_iter().flatten();
+                self.log.trace.extend(events.cloned());
+            }
+            "Tracing.tracingComplete" => self.log.is_traced = true,
             "Target.attachedToTarget" if params["targetInfo"]["type"] == "worker" => {
                 let session = text(&params["sessionId"]);
                 for domain in ["Runtime.enable", "Network.enable", "Log.enable"] {

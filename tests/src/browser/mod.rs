@@ -174,6 +174,24 @@ impl Page {
             .unwrap_or_else(|e| panic!("{e}"))
     }
 
+    /// Records the browser's own trace events of these categories, separated by commas, while `during` runs.
+    pub fn trace(&mut self, categories: &str, during: impl FnOnce(&mut Page)) -> Vec<Value> {
+        let own = json!({"categories": categories, "transferMode": "ReportEvents"});
+        let call = |page: &mut Page, method, params| {
+            let answer = page.devtools.try_call("", method, params);
+            answer.unwrap_or_else(|e| panic!("{e}"));
+        };
+        call(self, "Tracing.start", own);
+        during(self);
+        call(self, "Tracing.end", json!({}));
+        self.wait_until("the trace", |page| {
+            page.devtools.settle(Duration::from_millis(20));
+            page.devtools.log.is_traced
+        });
+        self.devtools.log.is_traced = false;
+        std::mem::take(&mut self.devtools.log.trace)
+    }
+
     /// Evaluates an expression, awaits a promise, and returns the value.
     pub fn eval(&mut self, js: &str) -> Value {
         let params = json!({"expression": js, "returnByValue": true, "awaitPromise": true, "userGesture": true});
