@@ -47,7 +47,19 @@ pub(crate) fn random(value: &str) -> bool {
     }
     let digits = value.bytes().filter(u8::is_ascii_digit).count();
     let letters = value.bytes().filter(u8::is_ascii_alphabetic).count();
-    (digits >= 1 && letters >= 1 && (digits >= 2 || mixed(value))) || jumbled(value)
+    let varied = digits >= 1 && letters >= 1 && (digits >= 2 || mixed(value));
+    varied || jumbled(value) || gibberish(value)
+}
+
+/// Returns whether a value is a long row of small letters that nobody can pronounce: few vowels, or many consonants in
+/// a row. Some services make such passwords.
+pub(crate) fn gibberish(value: &str) -> bool {
+    let vowel = |b: u8| b"aeiouy".contains(&b);
+    let vowels = value.bytes().filter(|b| vowel(*b)).count();
+    let consonants = value.as_bytes().split(|b| vowel(*b)).map(<[u8]>::len);
+    value.len() >= 14
+        && value.bytes().all(|b| b.is_ascii_lowercase())
+        && (vowels * 4 < value.len() || consonants.max() >= Some(6))
 }
 
 /// Returns whether the value contains a run id or another name with a date and a time: `20260301-100000`.
@@ -94,7 +106,9 @@ fn reference(value: &str, lower: &str) -> bool {
             && !mixed(rest)
     };
     match value.as_bytes() {
-        [b'(', .., b')'] | [b'%', .., b'%'] | [b'[', .., b']'] | [b'{', .., b'}'] => return true,
+        [b'(', .., b')'] | [b'%', .., b'%'] | [b'[', .., b']'] => return true,
+        // Jenkins writes what it encrypted in braces.
+        [b'{', .., b'}'] => return value.len() < 24 || !mixed(value),
         [b'<' | b'{' | b'[' | b'|' | b'`', ..] if !mixed(value) => return true,
         [b'<', .., b'>'] | [b'%', b'(' | b'{', ..] | [b'%' | b'$', _] => {
             return true;

@@ -24,6 +24,8 @@ pub(crate) struct ValuePattern {
     pub(crate) option: bool,
     /// Whether the notation is `"name", "value"`.
     pub(crate) pair: bool,
+    /// Whether the name is a label in bold.
+    pub(crate) bold: bool,
 }
 
 impl ValuePattern {
@@ -40,8 +42,8 @@ impl ValuePattern {
             }
             at
         };
-        if before == b'<' && byte(at) == b'>' {
-            let (at, element) = (at + 1, true);
+        if let Some(at) = element(text, name.clone()) {
+            let element = true;
             return Some(ValuePattern {
                 at,
                 element,
@@ -69,6 +71,7 @@ impl ValuePattern {
         } else {
             at = bold(name.end);
         }
+        let marked = matches!(before, b'*' | b'_') && at > name.end + usize::from(closed);
         let sign = blanks(at);
         let option = name.len() > 4 && text[name.clone()].starts_with('-');
         let (mut tight, mut pair) = (false, false);
@@ -92,6 +95,11 @@ impl ValuePattern {
                 // A part of a name such as `arn:aws:…:secret:…`.
                 (b':', _) if before == b':' => return None,
                 (b':', _) => value = bold(block(bytes, typed(bytes, value + 1))),
+                // An arrow behind a label: `secret -> …`, `*Master key* → …`.
+                (b'-', b'>') if sign > at && byte(sign + 2) == b' ' => value += 2,
+                (0xE2, 0x86 | 0x87 | 0x9E) => value += 3,
+                // The prompt of a program: `key> …`.
+                (b'>', b' ') if sign == name.end && before == b'\n' => value += 1,
                 // The name and the value are cells in a row of a table.
                 (b'|', next) if next != b'|' => {
                     value += 1;
@@ -143,6 +151,7 @@ impl ValuePattern {
             tight,
             option,
             pair,
+            bold: marked || before == b'*',
         })
     }
 
@@ -151,7 +160,10 @@ impl ValuePattern {
         let window = &text.as_bytes()[self.at..floor(text, self.at + VALUE)];
         let length = match self.quote {
             Some((quote, slashes)) => quoted(window, quote, slashes)?,
-            None if self.element => window.iter().position(|b| matches!(b, b'<' | b'\n'))?,
+            None if self.element => {
+                let end = |two: &[u8]| matches!(two[0], b'<' | b'\n') || two == b"]]";
+                window.windows(2).position(end)?
+            }
             None => window
                 .iter()
                 .enumerate()
@@ -182,6 +194,31 @@ impl ValuePattern {
         }
         (!value.is_empty()).then(|| self.at..self.at + value.len())
     }
+}
+
+/// Returns the position of the text of an XML element with this name: behind the attributes, and behind the tag of an
+/// element that only wraps the text, as in `<Password><Value>…`.
+fn element(text: &str, name: Range<usize>) -> Option<usize> {
+    let before = match text[..name.start].ends_with(':') {
+        true => text[..name.start - 1].trim_end_matches(|c: char| c.is_ascii_alphanumeric()),
+        false => &text[..name.start],
+    };
+    if !before.ends_with('<') {
+        return None;
+    }
+    let window = &text[name.end..floor(text, name.end + 400)];
+    let open = window.find(['>', '<'])?;
+    let attributes = &window[..open];
+    let fits = attributes.is_empty() || attributes.starts_with(' ') && attributes.contains('=');
+    if !fits || attributes.ends_with('/') || !window[open..].starts_with('>') {
+        return None;
+    }
+    let inside = &window[open + 1..];
+    let bare = inside.trim_start();
+    const WRAPPERS: [&str; 6] = ["<Value>", "<value>", "<![CDATA[", "<string>", "<secret>", "<plainText>"];
+    let wrapper = WRAPPERS.iter().find(|of| bare.starts_with(**of));
+    let skipped = wrapper.map_or(0, |of| inside.len() - bare.len() + of.len());
+    Some(name.end + open + 1 + skipped)
 }
 
 /// Returns the position after a type and its `=`, as in `key: &str = "…"`, if a quote follows; else `at`.

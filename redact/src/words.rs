@@ -21,12 +21,14 @@ pub(crate) enum Says {
     Key,
     /// Perhaps a password: `pass` alone, which also counts tests.
     Pass,
+    /// A PIN or another code of a few digits or groups.
+    Code,
 }
 
 /// Returns whether a name, such as that of an environment variable, is one for secrets: `GITHUB_TOKEN`, `dbPassword`,
 /// `api-key`, `OPENAI_KEY`.
 pub fn names_secret(name: &str) -> bool {
-    says(name).is_some_and(|says| says != Says::Pass || name.contains('_'))
+    says(name).is_some_and(|says| !matches!(says, Says::Pass | Says::Code) || name.contains('_'))
 }
 
 /// Returns the kind of value that the last words of a name announce; `None` if they do not announce a secret.
@@ -57,6 +59,9 @@ pub(crate) fn says(name: &str) -> Option<Says> {
             (!has("harmless_pass", prior)).then_some(Says::Password)
         }
         "secret" | "token" if has("harmless_token", prior) => None,
+        "token" if before.contains(&"public") => None,
+        "pin" | "puk" | "otp" => (!has("harmless_pin", prior)).then_some(Says::Code),
+        "code" | "codes" if has("secret_code", prior) => Some(Says::Code),
         word if has("token", word) => Some(Says::Token),
         _ if ends("password_end") => Some(Says::Password),
         _ if ends("token_end") => Some(Says::Token),

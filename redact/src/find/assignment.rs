@@ -30,6 +30,10 @@ pub(super) fn value(text: &str, keyword: Range<usize>, found: &mut Vec<Range<usi
     let Some(value) = place.value(text) else {
         return 0;
     };
+    let value = match says {
+        Says::Password if place.quote.is_none() => phrase(text, name.start, value),
+        _ => value,
+    };
     let whole = &text[value.clone()];
     if !fits(text, name, says, value.clone(), &place) {
         return if whole.len() > LONG { value.end } else { 0 };
@@ -102,6 +106,7 @@ pub(super) fn fits(
         _ if place.option && !dense => false,
         Says::Password => password(name, value, place, alone),
         Says::Token => token(name, value, place, alone),
+        Says::Code => code_of_digits(value),
         Says::Key => {
             let close = place.quote.is_some() || place.tight;
             let long = value.len() >= 16 && plausible::mixed(value) && !value.contains('.');
@@ -120,7 +125,8 @@ pub(super) fn fits(
 fn password(name: &str, value: &str, place: &ValuePattern, alone: impl Fn() -> bool) -> bool {
     let example = plausible::placeholder(value) || value.len() < 4 || path(value);
     let item = place.pair && (shouted(value) || !signs(value));
-    if example || item || place.quote.is_none() && code(value) {
+    let digit = || value.bytes().any(|b| b.is_ascii_digit());
+    if example || item || place.quote.is_none() && code(value) && !(digit() && alone()) {
         return false;
     }
     let varied = value.bytes().any(|b| !b.is_ascii_lowercase());
@@ -130,14 +136,15 @@ fn password(name: &str, value: &str, place: &ValuePattern, alone: impl Fn() -> b
         .all(|c| c.is_ascii_alphabetic() || "_-. ".contains(c));
     match place.quote {
         _ if value.contains([' ', '\t']) => {
-            let words = || sentence(value) || signs(value) && alone();
-            phrase || place.quote.is_some() && words() && !describes_secret(value)
+            let words = || sentence(value) || place.quote.is_none() || signs(value) && alone();
+            phrase || !place.element && words() && !describes_secret(value)
         }
         // A quoted word of eight letters can be a password. A word with `_`, `-` or `.` is an identifier or a
         // translation key, unless the name is that of a variable of the environment.
         Some(_) if word => {
-            let long =
-                value.len() >= 8 && !value.contains(['_', '-', '.']) || value.len() >= 6 && alone();
+            let several = value.matches('-').count() >= 2 && place.bold;
+            let long = value.len() >= 8 && (several || !value.contains(['_', '-', '.']))
+                || value.len() >= 6 && alone();
             phrase || long && !describes_secret(value)
         }
         Some(_) => varied || value.len() >= 6,
@@ -168,7 +175,8 @@ fn token(name: &str, value: &str, place: &ValuePattern, alone: impl Fn() -> bool
     // The name `auth` also occurs with settings, so its value must be quoted, long and random, as in Docker's
     // config.json.
     if name.trim_matches(['-', '_']).eq_ignore_ascii_case("auth") {
-        return place.quote.is_some() && value.len() >= 16 && plausible::random(value);
+        let close = place.quote.is_some() || place.tight && name.starts_with('_');
+        return close && value.len() >= 16 && plausible::random(value);
     }
     let identifier = value
         .bytes()
@@ -218,6 +226,31 @@ fn alone(text: &str, name: Range<usize>, value: Range<usize>, place: &ValuePatte
         Some(b':') => shout || value.len() >= 16 && value.matches('-').count() >= 3,
         _ => false,
     }
+}
+
+/// Returns a value up to the end of its line, if the line is one of a file of properties, such as
+/// `signing.password=two words`.
+fn phrase(text: &str, name: usize, value: Range<usize>) -> Range<usize> {
+    let before = &text[floor(text, name.saturating_sub(NAME))..name];
+    let key = before.rsplit('\n').next().unwrap_or_default();
+    let dotted = |b: u8| b.is_ascii_alphanumeric() || b"._-".contains(&b);
+    let properties = key.ends_with('.') && key.bytes().all(dotted);
+    let rest = &text[value.end..floor(text, value.end + NAME)];
+    let rest = rest.split(['\n', '\r']).next().unwrap_or_default();
+    let words = |c: char| c.is_alphanumeric() || " -_!?.+".contains(c);
+    let words = properties && rest.starts_with(' ') && rest.chars().all(words);
+    value.start..value.end + if words { rest.trim_end().len() } else { 0 }
+}
+
+/// Returns whether a value is a code that people type: four digits or more, perhaps in groups, or a random one.
+fn code_of_digits(value: &str) -> bool {
+    let digits = value.bytes().filter(u8::is_ascii_digit).count();
+    let groups = value
+        .bytes()
+        .all(|b| b.is_ascii_digit() || matches!(b, b' ' | b'-'));
+    let counted = ["1234", "12345", "123456", "12345678"].contains(&value);
+    let code = groups && (4..=24).contains(&digits) && plausible::distinct(value) > 1;
+    !counted && (code || value.len() >= 8 && plausible::random(value) && !path(value))
 }
 
 /// Returns whether a value is at least three words in small letters.
