@@ -59,7 +59,7 @@ pub(crate) fn gibberish(value: &str) -> bool {
     let consonants = value.as_bytes().split(|b| vowel(*b)).map(<[u8]>::len);
     value.len() >= 14
         && value.bytes().all(|b| b.is_ascii_lowercase())
-        && (vowels * 4 < value.len() || consonants.max() >= Some(6))
+        && (vowels * 4 <= value.len() || consonants.max() >= Some(6))
 }
 
 /// Returns whether the value contains a run id or another name with a date and a time: `20260301-100000`.

@@ -193,7 +193,9 @@ fn token(name: &str, value: &str, place: &ValuePattern, alone: impl Fn() -> bool
         return true;
     }
     let written = place.quote.is_none() && code(value);
-    plausible::random(value) && !written && (!identifier || value.len() >= 16 && capitals(value, 2))
+    plausible::random(value) && !written && (!identifier
+            || value.len() >= 16 && capitals(value, 2)
+            || plausible::gibberish(value))
 }
 
 /// Returns whether the place of a value leaves no doubt that the value is meant literally, so that words count as a
@@ -243,14 +245,14 @@ fn phrase(text: &str, name: usize, value: Range<usize>) -> Range<usize> {
 }
 
 /// Returns whether a value is a code that people type: four digits or more, perhaps in groups, or a random one.
-fn code_of_digits(value: &str) -> bool {
+pub(super) fn code_of_digits(value: &str) -> bool {
     let digits = value.bytes().filter(u8::is_ascii_digit).count();
     let groups = value
         .bytes()
         .all(|b| b.is_ascii_digit() || matches!(b, b' ' | b'-'));
     let counted = ["1234", "12345", "123456", "12345678"].contains(&value);
     let code = groups && (4..=24).contains(&digits) && plausible::distinct(value) > 1;
-    !counted && (code || value.len() >= 8 && plausible::random(value) && !path(value))
+    !counted && (code || digits >= 3 && value.len() >= 8 && plausible::random(value) && !path(value))
 }
 
 /// Returns whether a value is at least three words in small letters.

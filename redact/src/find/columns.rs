@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::assignment::{capitals, signs};
+use super::assignment::{capitals, code_of_digits, signs};
 use crate::hit::floor;
 use crate::plausible;
 use crate::words::{Says, has, says};
@@ -11,6 +11,8 @@ use crate::words::{Says, has, says};
 const ROW: usize = 4 << 10;
 /// The longest cell of a head, in bytes.
 const CELL: usize = 48;
+/// The most bytes between a statement and the values that a log shows for it.
+const LOGGED: usize = 600;
 /// The most columns of a table.
 const COLUMNS: usize = 64;
 
@@ -19,7 +21,7 @@ const COLUMNS: usize = 64;
 pub(super) fn values(text: &str, keyword: Range<usize>, found: &mut Vec<Range<usize>>) -> usize {
     let around = keyword.start.saturating_sub(CELL)..text.len().min(keyword.end + CELL);
     let around = &text.as_bytes()[around];
-    if !around.iter().any(|b| b"\t|;,(".contains(b)) {
+    if !around.iter().any(|b| b"\t|;,(".contains(b)) && !around.windows(2).any(|two| two == b"  ") {
         return 0;
     }
     let from = floor(text, keyword.start.saturating_sub(ROW));
@@ -52,17 +54,20 @@ pub(super) fn values(text: &str, keyword: Range<usize>, found: &mut Vec<Range<us
             _ => end,
         };
     }
-    let signs = [b'\t', b'|', b';', b','].into_iter();
-    let Some(separator) = signs
-        .into_iter()
-        .find(|sign| line.as_bytes().contains(sign))
-    else {
+    let has = |sign: &u8| match sign {
+        b' ' => line.trim().contains("  "),
+        sign => line.as_bytes().contains(sign),
+    };
+    let Some(separator) = [b'\t', b'|', b';', b' ', b','].into_iter().find(has) else {
         return 0;
     };
     let head = cells(text, start..end, separator);
     // The cells of a head are short; a comma in a sentence separates no cells.
     let signs = ['=', '(', '{', '<', ':'];
-    let short = |cell: &Range<usize>| cell.len() <= CELL && !text[cell.clone()].contains(signs);
+    let short = |cell: &Range<usize>| {
+        let name = &text[cell.clone()];
+        name.len() <= CELL && !name.contains(signs) && !name.starts_with('-')
+    };
     if head.len() < 2 + usize::from(separator == b',') || !head.iter().all(short) {
         return end;
     }
@@ -88,6 +93,17 @@ fn below(
             .bytes()
             .all(|b| b"-+|=: \t\r".contains(&b));
         let cells = cells(text, row.clone(), if sql { b',' } else { separator });
+        // A log shows the values behind a statement that has only places for them: `VALUES (?, ?)`.
+        let places = |cell: &Range<usize>| ["?", "%", "$", ":", "@"].iter().any(|of| text[cell.clone()].starts_with(of));
+        if sql && cells.iter().all(places) && row.end < text.len() {
+            let behind = &text[row.end..floor(text, row.end + LOGGED)];
+            let mut opens = behind.match_indices(['(', '[']).map(|(at, _)| row.end + at);
+            let logged = |at: usize| Some(self::cells(text, tuple(text, at)?, b','));
+            if let Some(row) = opens.find_map(|at| logged(at).filter(|row| row.len() == head.len())) {
+                columns.add(text, &row, found);
+            }
+            break;
+        }
         if row.is_empty() || cells.len() != head.len() && !ruler {
             break;
         }
@@ -112,13 +128,13 @@ fn tuple(text: &str, at: usize) -> Option<Range<usize>> {
     let rest = text
         .get(at..)?
         .trim_start_matches([' ', '\n', '\r', '\t', ',']);
-    let start = text.len() - rest.strip_prefix('(')?.len();
+    let start = text.len() - rest.strip_prefix(['(', '['])?.len();
     let mut quoted = false;
     let length = text[start..floor(text, start + ROW)]
         .bytes()
         .position(|b| {
             quoted ^= b == b'\'';
-            b == b')' && !quoted
+            matches!(b, b')' | b']') && !quoted
         })?;
     Some(start..start + length)
 }
@@ -152,6 +168,7 @@ impl Columns {
             let dense = value.len() >= 4 && !value.contains(char::is_whitespace);
             let secret = match says {
                 Says::Password => signs(value) || value.len() >= 8 && capitals(value, 2),
+                Says::Code => code_of_digits(value),
                 _ => value.len() >= 8 && plausible::random(value),
             };
             if dense && secret && !plausible::placeholder(value) {
@@ -170,7 +187,7 @@ impl Columns {
 }
 
 /// Splits a row into cells, without blanks, quotes and marks of code around them. A separator in quotes separates
-/// nothing.
+/// nothing. As a separator, a blank stands for two or more, which align the columns.
 fn cells(text: &str, row: Range<usize>, separator: u8) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let (mut start, mut quote) = (row.start, None);
@@ -182,13 +199,23 @@ fn cells(text: &str, row: Range<usize>, separator: u8) -> Vec<Range<usize>> {
                 quote = Some(byte);
             }
             None if byte == separator && found.len() < COLUMNS => {
-                found.push(start..at);
+                if separator != b' ' {
+                    found.push(start..at);
+                } else if text.as_bytes()[start..at].last().is_some_and(|b| *b != b' ') {
+                    // The first of several blanks ends a cell, and the last begins the next.
+                    if text.as_bytes().get(at + 1) != Some(&b' ') {
+                        continue;
+                    }
+                    found.push(start..at);
+                }
                 start = at + 1;
             }
             _ => {}
         }
     }
-    found.push(start..row.end);
+    if separator != b' ' || !text[start..row.end].trim().is_empty() {
+        found.push(start..row.end);
+    }
     for cell in &mut found {
         let whole = &text[cell.clone()];
         let marks = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '*');

@@ -12,6 +12,9 @@ use crate::words::{has, says};
 /// The most bytes between a value and its name.
 const APART: usize = 400;
 
+/// Parts of the names of cookies and other values that hold a session.
+const SESSIONS: [&str; 5] = ["session", "sess_", "remember", "logged_in", "jwt"];
+
 /// Returns the value whose key contains the keyword, if a name beside it says that the value is secret.
 pub(super) fn value(text: &str, keyword: Range<usize>) -> Option<Range<usize>> {
     let (key, place, value) = field(text, keyword, "pair_value")?;
@@ -21,7 +24,9 @@ pub(super) fn value(text: &str, keyword: Range<usize>) -> Option<Range<usize>> {
     }
     let accepted = |name: Range<usize>| {
         let written = &text[name.clone()];
-        let listed = has("pair_secret", written) || written.ends_with("session");
+        let lower = written.to_ascii_lowercase();
+        let part = |of: &&str| lower.contains(of);
+        let listed = has("pair_secret", written) || SESSIONS.iter().any(part);
         let secret = |says| fits(text, name.clone(), says, value.clone(), &place);
         says(written).is_some_and(secret) || listed && said.len() >= 16 && plausible::random(said)
     };
@@ -44,7 +49,11 @@ pub(super) fn value(text: &str, keyword: Range<usize>) -> Option<Range<usize>> {
     let mut beside =
         names(text, from + open.max(item)..key.start).chain(names(text, value.end..end));
     // A cookie has flags beside its name and value.
-    let cookie = said.len() >= 20 && text[value.end..end].contains("httpOnly");
+    let object = &text[from + open.max(item)..end];
+    let call = &before[..open.min(before.len())];
+    let flag = ["ttpOnly", "ameSite", "hostOnly", "HTTP_ONLY"].iter().any(|of| object.contains(of));
+    let set = ["etCookie", "ddCookie", "cookies.set", "cookies.add"].iter().any(|of| call.contains(of));
+    let cookie = said.len() >= 16 && (flag || set);
     if cookie && plausible::random(said) || beside.any(&accepted) {
         return Some(value);
     }

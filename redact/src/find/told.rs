@@ -25,14 +25,23 @@ pub(super) fn value(text: &str, keyword: Range<usize>) -> Option<Range<usize>> {
     let ending = behind.chars().take_while(|c| c.is_lowercase());
     let ending = ending.take(declined).map(char::len_utf8).sum::<usize>();
     let rest = &behind[ending..];
-    let inside_name = before.ends_with(in_name) && text[keyword.clone()].is_ascii();
+    let word = &text[keyword.clone()];
+    // A German word can be the end of a longer one: `Root-Kennwort`, `Benutzerpasswort`.
+    let foreign = has("foreign", word);
+    let within = |c: char| in_name(c) && !(foreign && (c.is_alphabetic() || c == '-'));
+    let inside_name = before.ends_with(within) && word.is_ascii();
     if inside_name || !(rest.is_empty() || rest.starts_with(follows)) {
         return None;
     }
-    let login = has("told_login", &text[keyword.clone()]);
+    let login = has("told_login", word);
+    let of_password = foreign || has("password", word) || word.ends_with(" with");
+    if of_password && let Some(phrase) = phrase_before(before) {
+        return Some(keyword.start - before.len() + phrase.start..keyword.start - before.len() + phrase.end);
+    }
     let start = keyword.end + ending;
     let line = rest.split('\n').next()?;
     let mut direct = !login;
+    let (mut announced, mut listed) = (word.ends_with(" with"), false);
     for word in words(line).take(12) {
         let bare = word.trim_matches('*').split('<').next()?;
         let mut range = inside(line, word);
@@ -45,13 +54,17 @@ pub(super) fn value(text: &str, keyword: Range<usize>) -> Option<Range<usize>> {
         let quoted = keyword.len() <= 3
             || line[..range.start].ends_with(['"', '\'', '`', '„', '“', '«', '(']);
         let said = &line[range.clone()];
-        if direct && likely(said, quoted) || certain(said) {
+        let chosen = announced && of_password && chosen(said)
+            || listed && !of_password && bare_token(said, &line[..range.start])
+            || keyword.len() == 2 && line.trim() == said && said.matches('-').count() > 1;
+        if direct && likely(said, quoted) || chosen || certain(said) {
             return Some(start + range.start..start + range.end);
         }
         if bare.ends_with(['.', ';']) {
             break;
         }
         direct = bare.ends_with([':', '=']) || has("told_by", bare);
+        (announced, listed) = (direct, bare.ends_with(','));
     }
     // The sentence up to the keyword: "use … as the password".
     let line = before.rsplit(['\n', ';']).next()?;
@@ -108,6 +121,54 @@ fn likely(word: &str, quoted: bool) -> bool {
         && !plausible::placeholder(word)
         && (!name || numbered || plausible::mixed(word) && (digits > 1 || !word.contains('_')))
         && (random || quoted && digits > 0 && signs(word))
+}
+
+/// Returns whether a word is a password that somebody chose, of words, digits and signs, and no name of a method or
+/// version, if a sentence says "the password is …".
+fn chosen(word: &str) -> bool {
+    const METHODS: [&str; 9] = ["sha", "aes", "hmac", "md5", "rfc", "utf", "base64", "version", "rsa"];
+    let bytes = word.as_bytes();
+    let lower = word.to_ascii_lowercase();
+    let digits = bytes.iter().filter(|b| b.is_ascii_digit()).count();
+    let letters = bytes.iter().filter(|b| b.is_ascii_alphabetic()).count();
+    let capital = bytes.iter().skip(1).any(u8::is_ascii_uppercase);
+    let vowels = lower.bytes().filter(|b| b"aeiouy".contains(b)).count();
+    let of_words = word.contains('-') && (word.ends_with(|c: char| c.is_ascii_digit()) && digits >= 2 || capital && digits >= 1);
+    let signed = digits >= 1 && word.contains(['*', '!', '?', '%', '$', '&', '+', '~', '^', '#']);
+    let jumbled = letters == word.len() && letters >= 12 && plausible::jumbled(word) && vowels * 4 <= letters;
+    word.len() >= 8
+        && letters >= 4
+        && (of_words || signed || jumbled)
+        && !path(word)
+        && !word.contains(['/', '(', ')', '{', '}', '=', '\'', '<', '>', '[', ':', '@', ','])
+        && !METHODS.iter().any(|of| lower.contains(of))
+        && !plausible::placeholder(word)
+}
+
+/// Returns whether a word is a token of small letters and digits behind a comma, and the sentence before it speaks of
+/// no commit or checksum.
+fn bare_token(word: &str, before: &str) -> bool {
+    const OTHER: [&str; 7] = ["commit", "sha", "hash", "digest", "checksum", "revision", " id"];
+    let small = |b: &u8| b.is_ascii_lowercase() || b.is_ascii_digit();
+    let digits = word.bytes().filter(u8::is_ascii_digit).count();
+    word.len() >= 20
+        && word.as_bytes().iter().all(small)
+        && digits >= 3
+        && plausible::random(word)
+        && !OTHER.iter().any(|of| before.contains(of))
+}
+
+/// Returns the range of the words of "use … as the passphrase" in the text before the keyword.
+fn phrase_before(before: &str) -> Option<Range<usize>> {
+    const AS: [&str; 8] = [" as the ", " as my ", " as your ", " as ", " als ", " comme ", " como ", " come "];
+    const USE: [&str; 9] = ["use ", "using ", "enter ", "type ", "Use ", "nimm ", "verwende ", "utilise ", "usa "];
+    let line = AS.iter().find_map(|of| before.strip_suffix(of))?;
+    let start = USE.iter().filter_map(|of| Some(line.rfind(of)? + of.len())).max()?;
+    let bare = line[start..].trim_matches(|c: char| AROUND.contains(c));
+    let small = |word: &str| word.len() >= 3 && word.bytes().all(|b| b.is_ascii_lowercase());
+    let phrase = (3..9).contains(&bare.split(' ').count()) && bare.split(' ').all(small);
+    let start = start + line[start..].find(bare)?;
+    phrase.then_some(start..start + bare.len())
 }
 
 /// Returns whether a word is no word of any language, and no name, path, hash or number.
