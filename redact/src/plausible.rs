@@ -51,15 +51,22 @@ pub(crate) fn random(value: &str) -> bool {
     varied || jumbled(value) || gibberish(value)
 }
 
-/// Returns whether a value is a long row of small letters that nobody can pronounce: few vowels, or many consonants in
-/// a row. Some services make such passwords.
+/// Returns whether a value is a row of letters that nobody can pronounce: few vowels, many consonants in a row, or
+/// capitals at every other place. Some services make such passwords.
 pub(crate) fn gibberish(value: &str) -> bool {
     let vowel = |b: u8| b"aeiouy".contains(&b);
-    let vowels = value.bytes().filter(|b| vowel(*b)).count();
     let consonants = value.as_bytes().split(|b| vowel(*b)).map(<[u8]>::len);
-    value.len() >= 14
-        && value.bytes().all(|b| b.is_ascii_lowercase())
-        && (vowels * 4 <= value.len() || consonants.max() >= Some(6))
+    let lower = value.to_ascii_lowercase();
+    let vowels = lower.bytes().filter(|b| vowel(*b)).count();
+    let length = value.len();
+    if !value.bytes().all(|b| b.is_ascii_alphabetic()) || value == value.to_ascii_uppercase() {
+        return false;
+    }
+    if value == lower {
+        return length >= 14 && (vowels * 4 <= length || consonants.max() >= Some(6));
+    }
+    let turns = turns(value);
+    length >= 9 && (turns * 5 >= length * 3 || turns >= 4 && vowels * 5 <= length || vowels * 6 <= length)
 }
 
 /// Returns whether the value contains a run id or another name with a date and a time: `20260301-100000`.

@@ -7,6 +7,15 @@ use crate::hit::floor;
 /// The longest value that is read, in bytes.
 const VALUE: usize = 8 << 10;
 
+/// Tags of HTML that show a value as code or in bold.
+const TAGS: [&str; 6] = ["<code>", "<b>", "<kbd>", "<strong>", "<tt>", "<em>"];
+
+/// Calls in programs that make a secret of another type from a text.
+const CONVERSIONS: [&str; 14] = [
+    "[]byte(", "bytes.fromhex(", "bytearray.fromhex(", "Buffer.from(", "b64decode(", "base64.b64decode(", "unhexlify(",
+    "atob(", "String::from(", "Some(", "SecretString::from(", "SecretStr(", "Secret::new(", "SecretString::new(",
+];
+
 /// Stands for any typographic quote.
 const CURLY: u8 = 0xE2;
 
@@ -24,8 +33,6 @@ pub(crate) struct ValuePattern {
     pub(crate) option: bool,
     /// Whether the notation is `"name", "value"`.
     pub(crate) pair: bool,
-    /// Whether the name is a label in bold.
-    pub(crate) bold: bool,
 }
 
 impl ValuePattern {
@@ -42,7 +49,7 @@ impl ValuePattern {
             }
             at
         };
-        if let Some(at) = element(text, name.clone()) {
+        if let Some(at) = element(text, name.clone()).or_else(|| cell(text, name.clone())) {
             let element = true;
             return Some(ValuePattern {
                 at,
@@ -64,10 +71,12 @@ impl ValuePattern {
         };
         if closed {
             at += 1;
-            if byte(at) == b']' {
+            if matches!(byte(at), b']' | b')') {
                 at += 1;
             }
             at = bold(at);
+        } else if before == b'[' && byte(name.end) == b']' {
+            at = name.end + 1;
         } else {
             at = bold(name.end);
         }
@@ -80,7 +89,16 @@ impl ValuePattern {
             value += 6;
         } else {
             match (byte(sign), byte(sign + 1)) {
-                (b'=', b'=') => return None,
+                // A comparison, and a value for the case that there is none: `password === "…"`, `SECRET || "…"`.
+                (b'=', b'=') | (b'!', b'=') | (b'|', b'|') | (b'?', b'?') => {
+                    let rest = &text[floor(text, sign + 2)..];
+                    let rest = rest.trim_start_matches('=').trim_start_matches(' ');
+                    pair = true;
+                    value = text.len() - rest.len();
+                    if !rest.starts_with(['"', '\'']) {
+                        return None;
+                    }
+                }
                 (b'=', b'>') | (b':' | b'?', b'=') => value += 2,
                 (b'=', _) => {
                     tight = sign == name.end;
@@ -112,11 +130,30 @@ impl ValuePattern {
                     pair = true;
                 }
                 _ if option && !closed && sign > at => {}
+                (b'`', _) if marked => {}
+                // Two cells of a row: `Password` and its value after a tab, or between commas.
+                _ if text[at..sign].contains('\t') && b"\n\t ".contains(&before) => pair = true,
+                (b',', _) if before == b',' && sign == at => {
+                    value += 1;
+                    pair = true;
+                }
                 _ => return None,
             }
         }
-        let begin = blanks(value);
+        let mut begin = blanks(value);
         tight &= begin == value;
+        // A call that only converts the text, and a tag of HTML around it.
+        let rest = &text[begin..];
+        if let Some(tag) = TAGS.iter().find(|tag| rest.starts_with(**tag)) {
+            return Some(ValuePattern {
+                at: begin + tag.len(),
+                element: true,
+                ..ValuePattern::default()
+            });
+        }
+        if let Some(call) = CONVERSIONS.iter().find(|call| rest.starts_with(**call)) {
+            begin += call.len();
+        }
         let mut open = begin;
         // The value is the only item, or the first, of a list.
         if byte(open) == b'[' && matches!(byte(open + 1), b'"' | b'\'') {
@@ -151,7 +188,6 @@ impl ValuePattern {
             tight,
             option,
             pair,
-            bold: marked || before == b'*',
         })
     }
 
@@ -219,6 +255,24 @@ fn element(text: &str, name: Range<usize>) -> Option<usize> {
     let wrapper = WRAPPERS.iter().find(|of| bare.starts_with(**of));
     let skipped = wrapper.map_or(0, |of| inside.len() - bare.len() + of.len());
     Some(name.end + open + 1 + skipped)
+}
+
+/// Returns the position of the text of the element behind that of the name, as in `<td>Password</td><td>…` and
+/// `<b>Password</b>: <code>…`.
+fn cell(text: &str, name: Range<usize>) -> Option<usize> {
+    let rest = text[name.end..].trim_start_matches(':');
+    if !text[..name.start].ends_with('>') || !rest.starts_with("</") {
+        return None;
+    }
+    let rest = &rest[..floor(rest, 80)];
+    let close = rest.find('>')?;
+    let next = rest[close + 1..].trim_start_matches([' ', ':', '\n', '\t', '-']);
+    let open = next.find('>')?;
+    let tag = next[..open].strip_prefix('<')?;
+    let fits = !tag.starts_with(['/', '!']) && !["th", "span"].iter().any(|of| tag.starts_with(of)) && !tag.ends_with('/');
+    let behind = text[name.end..].len() - text[name.end..].trim_start_matches(':').len();
+    let at = name.end + behind + close + 1 + (rest[close + 1..].len() - next.len()) + open + 1;
+    fits.then_some(at)
 }
 
 /// Returns the position after a type and its `=`, as in `key: &str = "…"`, if a quote follows; else `at`.

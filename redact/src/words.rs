@@ -51,7 +51,7 @@ pub(crate) fn says(name: &str) -> Option<Says> {
     let prior = before.last().copied().unwrap_or_default();
     // The part before a known end is a word of its own, as `next` in `nexttoken`.
     let ends = |list: &str| {
-        ending(list, word).is_some_and(|prior| prior.len() > 1 && !has("harmless_token", prior))
+        ending(list, word).is_some_and(|prior| (prior.len() > 1 || prior == "d") && !has("harmless_token", prior))
     };
     match *word {
         "pass" if before.is_empty() => Some(Says::Pass),
@@ -71,7 +71,7 @@ pub(crate) fn says(name: &str) -> Option<Says> {
         "auth" if shout && before.len() == 1 => Some(Says::Key),
         "data" if prior == "key" && before.len() >= 2 => Some(Says::Token),
         "signature" if prior == "webhook" => Some(Says::Token),
-        "auth" if before.is_empty() || ["basic", "registry"].contains(&prior) => Some(Says::Token),
+        "auth" if before.is_empty() || ["basic", "registry", "x"].contains(&prior) => Some(Says::Token),
         word if before.is_empty() && has("key_alone", word) => Some(Says::Key),
         // Any part of a variable's name can say it: `PW_ADMIN`, `SLACK_SIGNING`.
         _ if shout && !before.is_empty() => {

@@ -142,8 +142,10 @@ fn password(name: &str, value: &str, place: &ValuePattern, alone: impl Fn() -> b
         // A quoted word of eight letters can be a password. A word with `_`, `-` or `.` is an identifier or a
         // translation key, unless the name is that of a variable of the environment.
         Some(_) if word => {
-            let several = value.matches('-').count() >= 2 && place.bold;
-            let long = value.len() >= 8 && (several || !value.contains(['_', '-', '.']))
+            // Two hyphens, or one beside a capital, join the words of a password rather than those of an identifier.
+            let joined = value.matches('-').count() + usize::from(capital(value)) >= 2;
+            let joined = joined && !value.contains(['_', '.', ' ']);
+            let long = value.len() >= 8 && (joined || !value.contains(['_', '-', '.']))
                 || value.len() >= 6 && alone();
             phrase || long && !describes_secret(value)
         }
@@ -155,7 +157,9 @@ fn password(name: &str, value: &str, place: &ValuePattern, alone: impl Fn() -> b
         None => {
             let open = value.contains(['(', '[', '{', '$']);
             let random = signs(value) || place.tight && value.len() >= 8 && capitals(value, 3);
-            !open && random || alone() && (random || !describes_secret(value))
+            let joined = value.contains('-') && capital(value) && word && value.len() >= 10;
+            !open && (random || joined && !describes_secret(value) && !place.option)
+                || alone() && (random || !describes_secret(value))
         }
     }
 }
@@ -223,8 +227,14 @@ fn alone(text: &str, name: Range<usize>, value: Range<usize>, place: &ValuePatte
         let line = line.trim_end();
         line.starts_with('[') && line.ends_with(']') && !line.contains(['"', ',', '(', '#'])
     };
+    // The line before is one of a file of properties, too: `user=…`.
+    let setting = |line: &str| {
+        let (key, value) = line.split_once('=').unwrap_or_default();
+        let of_key = |b: u8| b.is_ascii_alphanumeric() || b"._-".contains(&b);
+        !value.is_empty() && key.bytes().all(of_key) && !value.contains([' ', '(', ';', '"', '=', '$'])
+    };
     match sign.bytes().next() {
-        Some(b'=') => dotted || above.lines().any(section),
+        Some(b'=') => dotted || above.lines().any(section) || place.tight && above.lines().last().is_some_and(setting),
         Some(b':') => shout || value.len() >= 16 && value.matches('-').count() >= 3,
         _ => false,
     }
@@ -275,10 +285,18 @@ pub(super) fn signs(value: &str) -> bool {
 /// Returns whether an unquoted value is a type, a constant or a pointer in a program.
 fn code(value: &str) -> bool {
     let word = value.bytes().all(|b| b.is_ascii_alphabetic());
-    let type_name = word && value.starts_with(char::is_uppercase) && !capitals(value, 2);
+    let type_name = word
+        && value.starts_with(char::is_uppercase)
+        && !capitals(value, 2)
+        && !plausible::gibberish(value);
     let small = |c: char| c == '_' || c.is_ascii_lowercase() || c.is_ascii_digit();
     let function = value.matches('_').count() > 1 && value.chars().all(small);
     value.contains("::") || type_name || function || shouted(value) && value.contains('_')
+}
+
+/// Returns whether a value has a capital and small letters.
+fn capital(value: &str) -> bool {
+    value.bytes().any(|b| b.is_ascii_uppercase()) && value.bytes().any(|b| b.is_ascii_lowercase())
 }
 
 /// Returns whether a value is written like a constant, in capitals.

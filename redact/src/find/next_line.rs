@@ -28,9 +28,12 @@ pub(super) fn value(text: &str, keyword: Range<usize>) -> Option<Range<usize>> {
     let shell = ["echo $", "echo \"$", "echo ${", "printenv ", "> $env:"];
     let echo = closed && shell.iter().any(|of| before.contains(of));
     let shown = closed && before.contains(['.', '[', '>', '$']);
-    if !(heading || form || label || shown) {
+    let lower = before.to_ascii_lowercase();
+    let given = head.is_empty() && ["here", "hier", "voici", "aquí"].iter().any(|of| lower.contains(of));
+    if !(heading || form || label || shown || given) {
         return None;
     }
+    let shown = shown && !given;
     let mut at = keyword.end + rest.len() + 1;
     for _ in 0..4 {
         let line = text[at..floor(text, at + LINE)].split('\n').next()?;

@@ -56,7 +56,8 @@ pub(super) fn value(text: &str, keyword: Range<usize>) -> Option<Range<usize>> {
         let said = &line[range.clone()];
         let chosen = announced && of_password && chosen(said)
             || listed && !of_password && bare_token(said, &line[..range.start])
-            || keyword.len() == 2 && line.trim() == said && said.matches('-').count() > 1;
+            || keyword.len() == 2 && line.trim() == said && said.matches('-').count() > 1
+            || announced && of_password && joined(said, quoted);
         if direct && likely(said, quoted) || chosen || certain(said) {
             return Some(start + range.start..start + range.end);
         }
@@ -119,7 +120,7 @@ fn likely(word: &str, quoted: bool) -> bool {
         && !(path(word) || word.contains("::") || word.starts_with(['#', '@', '&']))
         && !word.contains(['(', '{', '}', '=', '\'', '<', '['])
         && !plausible::placeholder(word)
-        && (!name || numbered || plausible::mixed(word) && (digits > 1 || !word.contains('_')))
+        && (!name || numbered || plausible::gibberish(word) || plausible::mixed(word) && (digits > 1 || !word.contains('_')))
         && (random || quoted && digits > 0 && signs(word))
 }
 
@@ -142,6 +143,15 @@ fn chosen(word: &str) -> bool {
         && !path(word)
         && !word.contains(['/', '(', ')', '{', '}', '=', '\'', '<', '>', '[', ':', '@', ','])
         && !METHODS.iter().any(|of| lower.contains(of))
+        && !plausible::placeholder(word)
+}
+
+/// Returns whether a word is a password of small words with hyphens between them: three in quotes, or else four.
+fn joined(word: &str, quoted: bool) -> bool {
+    let hyphens = word.matches('-').count();
+    hyphens >= if quoted { 2 } else { 3 }
+        && word.bytes().all(|b| b.is_ascii_lowercase() || b == b'-')
+        && !word.starts_with("end-to")
         && !plausible::placeholder(word)
 }
 
