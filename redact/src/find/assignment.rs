@@ -82,6 +82,15 @@ fn named(text: &str, name: Range<usize>) -> Option<(Range<usize>, Says)> {
     if let Some(says) = says(&text[name.clone()]) {
         return Some((name, says));
     }
+    // The first key of an object, which has the name: `encryption: {key: …}`.
+    if text[name.clone()].eq_ignore_ascii_case("key") {
+        let from = floor(text, name.start.saturating_sub(NAME));
+        let outer = text[from..name.start].trim_end_matches([' ', '\n', '\r', '\t', '"', '\'', '-']);
+        let sign = outer.strip_suffix([':', '{'])?;
+        let sign = sign.trim_end_matches([' ', ':', '=', '"', '\'']);
+        let word = sign.rsplit(|c: char| !c.is_ascii_alphanumeric()).next()?;
+        return Some((name, says(&format!("{word}_key"))?));
+    }
     let before = text[..name.start].strip_suffix(' ')?.bytes().rev();
     let length = before
         .take(NAME)
@@ -241,17 +250,20 @@ fn alone(text: &str, name: Range<usize>, value: Range<usize>, place: &ValuePatte
 }
 
 /// Returns a value up to the end of its line, if the line is one of a file of properties, such as
-/// `signing.password=two words`.
+/// `signing.password=two words`, or is nothing but the name and a value with signs: `DB_PASSWORD=a;b"c`.
 fn phrase(text: &str, name: usize, value: Range<usize>) -> Range<usize> {
     let before = &text[floor(text, name.saturating_sub(NAME))..name];
     let key = before.rsplit('\n').next().unwrap_or_default();
     let dotted = |b: u8| b.is_ascii_alphanumeric() || b"._-".contains(&b);
     let properties = key.ends_with('.') && key.bytes().all(dotted);
+    let alone = ["", "export", "-", "-e", "set"].contains(&key.trim());
     let rest = &text[value.end..floor(text, value.end + NAME)];
     let rest = rest.split(['\n', '\r']).next().unwrap_or_default();
     let words = |c: char| c.is_alphanumeric() || " -_!?.+".contains(c);
     let words = properties && rest.starts_with(' ') && rest.chars().all(words);
-    value.start..value.end + if words { rest.trim_end().len() } else { 0 }
+    let ends = |c: char| ",;({)}]\"'`<>".contains(c);
+    let dense = alone && !rest.contains([' ', '\t', '=', '(', '{', '[', '$']) && !rest.ends_with(ends);
+    value.start..value.end + if words || dense { rest.trim_end().len() } else { 0 }
 }
 
 /// Returns whether a value is a code that people type: four digits or more, perhaps in groups, or a random one.

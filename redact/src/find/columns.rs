@@ -68,7 +68,8 @@ pub(super) fn values(text: &str, keyword: Range<usize>, found: &mut Vec<Range<us
         let name = &text[cell.clone()];
         name.len() <= CELL && !name.contains(signs) && !name.starts_with('-')
     };
-    if head.len() < 2 + usize::from(separator == b',') || !head.iter().all(short) {
+    let least = 2 + usize::from(separator == b',' && line.contains(", "));
+    if head.len() < least || !head.iter().all(short) {
         return end;
     }
     below(text, &head, separator, end + 1, found).max(end)
