@@ -66,7 +66,8 @@ pub(crate) fn gibberish(value: &str) -> bool {
         return length >= 14 && (vowels * 4 <= length || consonants.max() >= Some(6));
     }
     let turns = turns(value);
-    length >= 9 && (turns * 5 >= length * 3 || turns >= 4 && vowels * 5 <= length || vowels * 6 <= length)
+    length >= 9
+        && (turns * 5 >= length * 3 || turns >= 4 && vowels * 5 <= length || vowels * 6 <= length)
 }
 
 /// Returns whether the value contains a run id or another name with a date and a time: `20260301-100000`.

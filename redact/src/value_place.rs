@@ -12,8 +12,20 @@ const TAGS: [&str; 6] = ["<code>", "<b>", "<kbd>", "<strong>", "<tt>", "<em>"];
 
 /// Calls in programs that make a secret of another type from a text.
 const CONVERSIONS: [&str; 14] = [
-    "[]byte(", "bytes.fromhex(", "bytearray.fromhex(", "Buffer.from(", "b64decode(", "base64.b64decode(", "unhexlify(",
-    "atob(", "String::from(", "Some(", "SecretString::from(", "SecretStr(", "Secret::new(", "SecretString::new(",
+    "[]byte(",
+    "bytes.fromhex(",
+    "bytearray.fromhex(",
+    "Buffer.from(",
+    "b64decode(",
+    "base64.b64decode(",
+    "unhexlify(",
+    "atob(",
+    "String::from(",
+    "Some(",
+    "SecretString::from(",
+    "SecretStr(",
+    "Secret::new(",
+    "SecretString::new(",
 ];
 
 /// Stands for any typographic quote.
@@ -251,7 +263,14 @@ fn element(text: &str, name: Range<usize>) -> Option<usize> {
     }
     let inside = &window[open + 1..];
     let bare = inside.trim_start();
-    const WRAPPERS: [&str; 6] = ["<Value>", "<value>", "<![CDATA[", "<string>", "<secret>", "<plainText>"];
+    const WRAPPERS: [&str; 6] = [
+        "<Value>",
+        "<value>",
+        "<![CDATA[",
+        "<string>",
+        "<secret>",
+        "<plainText>",
+    ];
     let wrapper = WRAPPERS.iter().find(|of| bare.starts_with(**of));
     let skipped = wrapper.map_or(0, |of| inside.len() - bare.len() + of.len());
     Some(name.end + open + 1 + skipped)
@@ -269,7 +288,9 @@ fn cell(text: &str, name: Range<usize>) -> Option<usize> {
     let next = rest[close + 1..].trim_start_matches([' ', ':', '\n', '\t', '-']);
     let open = next.find('>')?;
     let tag = next[..open].strip_prefix('<')?;
-    let fits = !tag.starts_with(['/', '!']) && !["th", "span"].iter().any(|of| tag.starts_with(of)) && !tag.ends_with('/');
+    let fits = !tag.starts_with(['/', '!'])
+        && !["th", "span"].iter().any(|of| tag.starts_with(of))
+        && !tag.ends_with('/');
     let behind = text[name.end..].len() - text[name.end..].trim_start_matches(':').len();
     let at = name.end + behind + close + 1 + (rest[close + 1..].len() - next.len()) + open + 1;
     fits.then_some(at)

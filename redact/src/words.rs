@@ -51,7 +51,8 @@ pub(crate) fn says(name: &str) -> Option<Says> {
     let prior = before.last().copied().unwrap_or_default();
     // The part before a known end is a word of its own, as `next` in `nexttoken`.
     let ends = |list: &str| {
-        ending(list, word).is_some_and(|prior| (prior.len() > 1 || prior == "d") && !has("harmless_token", prior))
+        ending(list, word)
+            .is_some_and(|prior| (prior.len() > 1 || prior == "d") && !has("harmless_token", prior))
     };
     match *word {
         "pass" if before.is_empty() => Some(Says::Pass),
@@ -65,18 +66,20 @@ pub(crate) fn says(name: &str) -> Option<Says> {
         word if has("token", word) => Some(Says::Token),
         _ if ends("password_end") => Some(Says::Password),
         _ if ends("token_end") => Some(Says::Token),
-        word if has("token_after", word) => (!before.is_empty()).then_some(Says::Token),
+        word if !before.is_empty() && has("token_after", word) => Some(Says::Token),
         "key" | "keys" | "pem" if has("secret_key", prior) => Some(Says::Token),
         "key" if shout && !before.is_empty() && !has("harmless_key", prior) => Some(Says::Key),
         "auth" if shout && before.len() == 1 => Some(Says::Key),
         "data" if prior == "key" && before.len() >= 2 => Some(Says::Token),
         "signature" if prior == "webhook" => Some(Says::Token),
-        "auth" if before.is_empty() || ["basic", "registry", "x"].contains(&prior) => Some(Says::Token),
+        "auth" if before.is_empty() || ["basic", "registry", "x"].contains(&prior) => {
+            Some(Says::Token)
+        }
         word if before.is_empty() && has("key_alone", word) => Some(Says::Key),
         // Any part of a variable's name can say it: `PW_ADMIN`, `SLACK_SIGNING`.
-        _ if shout && !before.is_empty() => {
+        _ if shout && name.len() > 2 => {
             let any = |list| words.iter().any(|word| has(list, word));
-            match any("password") {
+            match any("password") && !before.is_empty() {
                 true => Some(Says::Pass),
                 false => (any("variable_part") && !any("harmless_key")).then_some(Says::Key),
             }

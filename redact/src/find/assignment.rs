@@ -85,7 +85,8 @@ fn named(text: &str, name: Range<usize>) -> Option<(Range<usize>, Says)> {
     // The first key of an object, which has the name: `encryption: {key: …}`.
     if text[name.clone()].eq_ignore_ascii_case("key") {
         let from = floor(text, name.start.saturating_sub(NAME));
-        let outer = text[from..name.start].trim_end_matches([' ', '\n', '\r', '\t', '"', '\'', '-']);
+        let outer =
+            text[from..name.start].trim_end_matches([' ', '\n', '\r', '\t', '"', '\'', '-']);
         let sign = outer.strip_suffix([':', '{'])?;
         let sign = sign.trim_end_matches([' ', ':', '=', '"', '\'']);
         let word = sign.rsplit(|c: char| !c.is_ascii_alphanumeric()).next()?;
@@ -118,7 +119,13 @@ pub(super) fn fits(
         Says::Code => code_of_digits(value),
         Says::Key => {
             let close = place.quote.is_some() || place.tight;
-            let long = value.len() >= 16 && plausible::mixed(value) && !value.contains('.');
+            let base32 = || {
+                value
+                    .bytes()
+                    .all(|b| b.is_ascii_uppercase() || (b'2'..b'8').contains(&b))
+            };
+            let varied = plausible::mixed(value) || base32();
+            let long = value.len() >= 16 && varied && !value.contains('.');
             close && long && token(name, value, place, alone)
         }
         Says::Pass => {
@@ -188,7 +195,9 @@ fn token(name: &str, value: &str, place: &ValuePattern, alone: impl Fn() -> bool
     // The name `auth` also occurs with settings, so its value must be quoted, long and random, as in Docker's
     // config.json.
     if name.trim_matches(['-', '_']).eq_ignore_ascii_case("auth") {
-        let close = place.quote.is_some() || place.tight && name.starts_with('_');
+        let digits = value.bytes().filter(u8::is_ascii_digit).count();
+        let varied = !place.option && value.len() >= 24 && digits > 1 && plausible::mixed(value);
+        let close = place.quote.is_some() || place.tight && name.starts_with('_') || varied;
         return close && value.len() >= 16 && plausible::random(value);
     }
     let identifier = value
@@ -206,9 +215,9 @@ fn token(name: &str, value: &str, place: &ValuePattern, alone: impl Fn() -> bool
         return true;
     }
     let written = place.quote.is_none() && code(value);
-    plausible::random(value) && !written && (!identifier
-            || value.len() >= 16 && capitals(value, 2)
-            || plausible::gibberish(value))
+    plausible::random(value)
+        && !written
+        && (!identifier || value.len() >= 16 && capitals(value, 2) || plausible::gibberish(value))
 }
 
 /// Returns whether the place of a value leaves no doubt that the value is meant literally, so that words count as a
@@ -240,10 +249,16 @@ fn alone(text: &str, name: Range<usize>, value: Range<usize>, place: &ValuePatte
     let setting = |line: &str| {
         let (key, value) = line.split_once('=').unwrap_or_default();
         let of_key = |b: u8| b.is_ascii_alphanumeric() || b"._-".contains(&b);
-        !value.is_empty() && key.bytes().all(of_key) && !value.contains([' ', '(', ';', '"', '=', '$'])
+        !value.is_empty()
+            && key.bytes().all(of_key)
+            && !value.contains([' ', '(', ';', '"', '=', '$'])
     };
     match sign.bytes().next() {
-        Some(b'=') => dotted || above.lines().any(section) || place.tight && above.lines().last().is_some_and(setting),
+        Some(b'=') => {
+            dotted
+                || above.lines().any(section)
+                || place.tight && above.lines().last().is_some_and(setting)
+        }
         Some(b':') => shout || value.len() >= 16 && value.matches('-').count() >= 3,
         _ => false,
     }
@@ -262,8 +277,15 @@ fn phrase(text: &str, name: usize, value: Range<usize>) -> Range<usize> {
     let words = |c: char| c.is_alphanumeric() || " -_!?.+".contains(c);
     let words = properties && rest.starts_with(' ') && rest.chars().all(words);
     let ends = |c: char| ",;({)}]\"'`<>".contains(c);
-    let dense = alone && !rest.contains([' ', '\t', '=', '(', '{', '[', '$']) && !rest.ends_with(ends);
-    value.start..value.end + if words || dense { rest.trim_end().len() } else { 0 }
+    let dense =
+        alone && !rest.contains([' ', '\t', '=', '(', '{', '[', '$']) && !rest.ends_with(ends);
+    value.start
+        ..value.end
+            + if words || dense {
+                rest.trim_end().len()
+            } else {
+                0
+            }
 }
 
 /// Returns whether a value is a code that people type: four digits or more, perhaps in groups, or a random one.
@@ -274,7 +296,8 @@ pub(super) fn code_of_digits(value: &str) -> bool {
         .all(|b| b.is_ascii_digit() || matches!(b, b' ' | b'-'));
     let counted = ["1234", "12345", "123456", "12345678"].contains(&value);
     let code = groups && (4..=24).contains(&digits) && plausible::distinct(value) > 1;
-    !counted && (code || digits >= 3 && value.len() >= 8 && plausible::random(value) && !path(value))
+    !counted
+        && (code || digits >= 3 && value.len() >= 8 && plausible::random(value) && !path(value))
 }
 
 /// Returns whether a value is at least three words in small letters.

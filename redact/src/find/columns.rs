@@ -68,7 +68,10 @@ pub(super) fn values(text: &str, keyword: Range<usize>, found: &mut Vec<Range<us
         let name = &text[cell.clone()];
         name.len() <= CELL && !name.contains(signs) && !name.starts_with('-')
     };
-    let least = 2 + usize::from(separator == b',' && line.contains(", "));
+    // Two words with a comma between them are a head only if they are all of the line.
+    let row =
+        !line.contains(", ") && !line.starts_with(' ') && head.iter().all(|cell| !cell.is_empty());
+    let least = 2 + usize::from(separator == b',' && !row);
     if head.len() < least || !head.iter().all(short) {
         return end;
     }
@@ -95,12 +98,17 @@ fn below(
             .all(|b| b"-+|=: \t\r".contains(&b));
         let cells = cells(text, row.clone(), if sql { b',' } else { separator });
         // A log shows the values behind a statement that has only places for them: `VALUES (?, ?)`.
-        let places = |cell: &Range<usize>| ["?", "%", "$", ":", "@"].iter().any(|of| text[cell.clone()].starts_with(of));
+        let places = |cell: &Range<usize>| {
+            ["?", "%", "$", ":", "@"]
+                .iter()
+                .any(|of| text[cell.clone()].starts_with(of))
+        };
         if sql && cells.iter().all(places) && row.end < text.len() {
             let behind = &text[row.end..floor(text, row.end + LOGGED)];
             let mut opens = behind.match_indices(['(', '[']).map(|(at, _)| row.end + at);
             let logged = |at: usize| Some(self::cells(text, tuple(text, at)?, b','));
-            if let Some(row) = opens.find_map(|at| logged(at).filter(|row| row.len() == head.len())) {
+            if let Some(row) = opens.find_map(|at| logged(at).filter(|row| row.len() == head.len()))
+            {
                 columns.add(text, &row, found);
             }
             break;
@@ -202,7 +210,10 @@ fn cells(text: &str, row: Range<usize>, separator: u8) -> Vec<Range<usize>> {
             None if byte == separator && found.len() < COLUMNS => {
                 if separator != b' ' {
                     found.push(start..at);
-                } else if text.as_bytes()[start..at].last().is_some_and(|b| *b != b' ') {
+                } else if text.as_bytes()[start..at]
+                    .last()
+                    .is_some_and(|b| *b != b' ')
+                {
                     // The first of several blanks ends a cell, and the last begins the next.
                     if text.as_bytes().get(at + 1) != Some(&b' ') {
                         continue;

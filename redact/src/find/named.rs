@@ -51,8 +51,12 @@ pub(super) fn value(text: &str, keyword: Range<usize>) -> Option<Range<usize>> {
     // A cookie has flags beside its name and value.
     let object = &text[from + open.max(item)..end];
     let call = &before[..open.min(before.len())];
-    let flag = ["ttpOnly", "ameSite", "hostOnly", "HTTP_ONLY"].iter().any(|of| object.contains(of));
-    let set = ["etCookie", "ddCookie", "cookies.set", "cookies.add"].iter().any(|of| call.contains(of));
+    let flag = ["ttpOnly", "ameSite", "hostOnly", "HTTP_ONLY"]
+        .iter()
+        .any(|of| object.contains(of));
+    let set = ["etCookie", "ddCookie", "cookies.set", "cookies.add"]
+        .iter()
+        .any(|of| call.contains(of));
     let cookie = said.len() >= 16 && (flag || set);
     if cookie && plausible::random(said) || beside.any(&accepted) {
         return Some(value);

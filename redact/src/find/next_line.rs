@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use crate::hit::floor;
 use super::assignment::signs;
+use crate::hit::floor;
 use crate::plausible;
 use crate::words::has;
 
@@ -29,7 +29,10 @@ pub(super) fn value(text: &str, keyword: Range<usize>) -> Option<Range<usize>> {
     let echo = closed && shell.iter().any(|of| before.contains(of));
     let shown = closed && before.contains(['.', '[', '>', '$']);
     let lower = before.to_ascii_lowercase();
-    let given = head.is_empty() && ["here", "hier", "voici", "aquí"].iter().any(|of| lower.contains(of));
+    let given = head.is_empty()
+        && ["here", "hier", "voici", "aquí"]
+            .iter()
+            .any(|of| lower.contains(of));
     if !(heading || form || label || shown || given) {
         return None;
     }

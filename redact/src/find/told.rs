@@ -17,7 +17,7 @@ const AROUND: &str = "\"'`„“”‚‘’«»*()[],.;:!?。，、；";
 /// or a word such as "is", less is asked of it.
 pub(super) fn value(text: &str, keyword: Range<usize>) -> Option<Range<usize>> {
     let in_name = |c: char| c.is_alphanumeric() || "_-/.$".contains(c);
-    let follows = |c: char| !c.is_ascii() || " \t:=*\"'`,<|)".contains(c);
+    let follows = |c: char| !c.is_ascii() || " \t:=*\"'`,<|)?".contains(c);
     let before = &text[floor(text, keyword.start.saturating_sub(PART))..keyword.start];
     let behind = &text[keyword.end..floor(text, keyword.end + PART)];
     // Some languages decline the keyword: `lösenordet`. Those without blanks between words continue at once.
@@ -36,7 +36,9 @@ pub(super) fn value(text: &str, keyword: Range<usize>) -> Option<Range<usize>> {
     let login = has("told_login", word);
     let of_password = foreign || has("password", word) || word.ends_with(" with");
     if of_password && let Some(phrase) = phrase_before(before) {
-        return Some(keyword.start - before.len() + phrase.start..keyword.start - before.len() + phrase.end);
+        return Some(
+            keyword.start - before.len() + phrase.start..keyword.start - before.len() + phrase.end,
+        );
     }
     let start = keyword.end + ending;
     let line = rest.split('\n').next()?;
@@ -115,33 +117,43 @@ fn likely(word: &str, quoted: bool) -> bool {
         .unwrap_or(bare);
     let numbered = digits >= 2 && stem.len() >= 5 && lower(stem.get(1..).unwrap_or_default());
     let long = word.len() >= 8 || quoted && word.len() >= 6;
-    let random = plausible::random(word) && (digits > 0 || capitals(word, 2));
+    let random =
+        plausible::random(word) && (digits > 0 || capitals(word, 2) || plausible::gibberish(word));
     long && letter
         && !(path(word) || word.contains("::") || word.starts_with(['#', '@', '&']))
         && !word.contains(['(', '{', '}', '=', '\'', '<', '['])
         && !plausible::placeholder(word)
-        && (!name || numbered || plausible::gibberish(word) || plausible::mixed(word) && (digits > 1 || !word.contains('_')))
+        && (!name
+            || numbered
+            || plausible::gibberish(word)
+            || plausible::mixed(word) && (digits > 1 || !word.contains('_')))
         && (random || quoted && digits > 0 && signs(word))
 }
 
 /// Returns whether a word is a password that somebody chose, of words, digits and signs, and no name of a method or
 /// version, if a sentence says "the password is …".
 fn chosen(word: &str) -> bool {
-    const METHODS: [&str; 9] = ["sha", "aes", "hmac", "md5", "rfc", "utf", "base64", "version", "rsa"];
+    const METHODS: [&str; 9] = [
+        "sha", "aes", "hmac", "md5", "rfc", "utf", "base64", "version", "rsa",
+    ];
     let bytes = word.as_bytes();
     let lower = word.to_ascii_lowercase();
     let digits = bytes.iter().filter(|b| b.is_ascii_digit()).count();
     let letters = bytes.iter().filter(|b| b.is_ascii_alphabetic()).count();
     let capital = bytes.iter().skip(1).any(u8::is_ascii_uppercase);
     let vowels = lower.bytes().filter(|b| b"aeiouy".contains(b)).count();
-    let of_words = word.contains('-') && (word.ends_with(|c: char| c.is_ascii_digit()) && digits >= 2 || capital && digits >= 1);
+    let of_words = word.contains('-')
+        && (word.ends_with(|c: char| c.is_ascii_digit()) && digits >= 2 || capital && digits >= 1);
     let signed = digits >= 1 && word.contains(['*', '!', '?', '%', '$', '&', '+', '~', '^', '#']);
-    let jumbled = letters == word.len() && letters >= 12 && plausible::jumbled(word) && vowels * 4 <= letters;
+    let jumbled =
+        letters == word.len() && letters >= 12 && plausible::jumbled(word) && vowels * 4 <= letters;
     word.len() >= 8
         && letters >= 4
         && (of_words || signed || jumbled)
         && !path(word)
-        && !word.contains(['/', '(', ')', '{', '}', '=', '\'', '<', '>', '[', ':', '@', ','])
+        && !word.contains([
+            '/', '(', ')', '{', '}', '=', '\'', '<', '>', '[', ':', '@', ',',
+        ])
         && !METHODS.iter().any(|of| lower.contains(of))
         && !plausible::placeholder(word)
 }
@@ -158,7 +170,9 @@ fn joined(word: &str, quoted: bool) -> bool {
 /// Returns whether a word is a token of small letters and digits behind a comma, and the sentence before it speaks of
 /// no commit or checksum.
 fn bare_token(word: &str, before: &str) -> bool {
-    const OTHER: [&str; 7] = ["commit", "sha", "hash", "digest", "checksum", "revision", " id"];
+    const OTHER: [&str; 7] = [
+        "commit", "sha", "hash", "digest", "checksum", "revision", " id",
+    ];
     let small = |b: &u8| b.is_ascii_lowercase() || b.is_ascii_digit();
     let digits = word.bytes().filter(u8::is_ascii_digit).count();
     word.len() >= 20
@@ -170,10 +184,32 @@ fn bare_token(word: &str, before: &str) -> bool {
 
 /// Returns the range of the words of "use … as the passphrase" in the text before the keyword.
 fn phrase_before(before: &str) -> Option<Range<usize>> {
-    const AS: [&str; 8] = [" as the ", " as my ", " as your ", " as ", " als ", " comme ", " como ", " come "];
-    const USE: [&str; 9] = ["use ", "using ", "enter ", "type ", "Use ", "nimm ", "verwende ", "utilise ", "usa "];
+    const AS: [&str; 8] = [
+        " as the ",
+        " as my ",
+        " as your ",
+        " as ",
+        " als ",
+        " comme ",
+        " como ",
+        " come ",
+    ];
+    const USE: [&str; 9] = [
+        "use ",
+        "using ",
+        "enter ",
+        "type ",
+        "Use ",
+        "nimm ",
+        "verwende ",
+        "utilise ",
+        "usa ",
+    ];
     let line = AS.iter().find_map(|of| before.strip_suffix(of))?;
-    let start = USE.iter().filter_map(|of| Some(line.rfind(of)? + of.len())).max()?;
+    let start = USE
+        .iter()
+        .filter_map(|of| Some(line.rfind(of)? + of.len()))
+        .max()?;
     let bare = line[start..].trim_matches(|c: char| AROUND.contains(c));
     let small = |word: &str| word.len() >= 3 && word.bytes().all(|b| b.is_ascii_lowercase());
     let phrase = (3..9).contains(&bare.split(' ').count()) && bare.split(' ').all(small);

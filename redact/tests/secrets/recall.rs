@@ -56,7 +56,10 @@ fn recall(name: &str, text: &str) -> usize {
 fn secrets_that_somebody_else_planted_are_replaced() {
     let open = recall("open", include_str!("planted-open.toml"));
     let held = recall("held", include_str!("planted-held.toml"));
-    assert!(open >= OPEN && held >= HELD, "{open} and {held} of a hundred");
+    assert!(
+        open >= OPEN && held >= HELD,
+        "{open} and {held} of a hundred"
+    );
 }
 const OPEN: usize = 86;
 const HELD: usize = 80;
