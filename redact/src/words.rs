@@ -51,8 +51,11 @@ pub(crate) fn says(name: &str) -> Option<Says> {
     let prior = before.last().copied().unwrap_or_default();
     // The part before a known end is a word of its own, as `next` in `nexttoken`.
     let ends = |list: &str| {
-        ending(list, word)
-            .is_some_and(|prior| (prior.len() > 1 || prior == "d") && !has("harmless_token", prior))
+        ending(list, word).is_some_and(|prior| {
+            (prior.len() > 1 || prior == "d")
+                && !has("harmless_token", prior)
+                && !has("harmless_pass", prior)
+        })
     };
     match *word {
         "pass" if before.is_empty() => Some(Says::Pass),
@@ -77,9 +80,9 @@ pub(crate) fn says(name: &str) -> Option<Says> {
         }
         word if before.is_empty() && has("key_alone", word) => Some(Says::Key),
         // Any part of a variable's name can say it: `PW_ADMIN`, `SLACK_SIGNING`.
-        _ if shout && name.len() > 2 => {
+        _ if shout && (!before.is_empty() || ["jwt", "aes"].contains(word)) => {
             let any = |list| words.iter().any(|word| has(list, word));
-            match any("password") && !before.is_empty() {
+            match any("password") {
                 true => Some(Says::Pass),
                 false => (any("variable_part") && !any("harmless_key")).then_some(Says::Key),
             }

@@ -50,7 +50,7 @@ pub(super) fn value(text: &str, keyword: Range<usize>) -> Option<Range<usize>> {
         if shown && !echo && !heading {
             return quoted(word).map(|inside| start + inside.start..start + inside.end);
         }
-        if has("told_login", &text[keyword.clone()]) {
+        if has("told_login", &text[keyword]) {
             return login(word).map(|of| start + word.len() - of.len()..start + word.len());
         }
         let usable = word.len() >= 8

@@ -61,8 +61,8 @@ fn secrets_that_somebody_else_planted_are_replaced() {
         "{open} and {held} of a hundred"
     );
 }
-const OPEN: usize = 86;
-const HELD: usize = 80;
+const OPEN: usize = 99;
+const HELD: usize = 86;
 
 #[test]
 fn texts_without_secrets_stay() {
@@ -79,7 +79,7 @@ fn texts_without_secrets_stay() {
     );
     assert!(changed.len() <= CHANGED);
 }
-const CHANGED: usize = 8;
+const CHANGED: usize = 4;
 
 /// What the documentation says is not found is not found: so the list is neither too long nor made up.
 #[test]
