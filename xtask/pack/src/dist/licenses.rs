@@ -4,13 +4,12 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
-use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
 use super::libraries::{self, Library, Product};
-use crate::bundle::write_if_new;
+use crate::bundle::{packed, write_if_new};
 use xtask::cargo::target;
 
 /// The file name of the collected licenses in archives and packages.
@@ -162,12 +161,7 @@ fn read(path: &Path) -> Result<String> {
 }
 
 fn pack(text: &str, into: &Path) -> Result<()> {
-    let mut packed = Vec::new();
-    let options = zopfli::Options {
-        iteration_count: NonZeroU64::MIN,
-        ..zopfli::Options::default()
-    };
-    zopfli::compress(options, zopfli::Format::Gzip, text.as_bytes(), &mut packed)?;
+    let packed = packed(text.as_bytes())?;
     if let Some(folder) = into.parent() {
         fs::create_dir_all(folder)?;
     }
