@@ -8,7 +8,7 @@ use prosescope_core::model::source::Source;
 use prosescope_core::pages::session::{ChooseError, FoundKind, SurveyPlace, choose, survey};
 use prosescope_store::{Disk, home_prose, project_dir};
 
-use super::{LATEST, disk, options, store};
+use super::{LATEST, disk, disk_where, options, store};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::near;
@@ -43,12 +43,20 @@ pub(super) fn locate(run: &str) -> Result<Located, CliError> {
         Err(_) if run != LATEST && exists(run)? => return by_path(Path::new(run)),
         Err(error) => return Err(error),
     };
-    let disk = Rc::new(disk(&project)?);
-    let source: Rc<dyn Source> = Rc::<Disk>::clone(&disk);
     let (name, nested) = run
         .split_once('/')
         .map_or((run, None), |(name, nested)| (name, Some(nested)));
-    let chosen = choose(&source, name, &options(None)?);
+    let options = options(None)?;
+    let choose = |disk: Disk| {
+        let disk = Rc::new(disk);
+        let source: Rc<dyn Source> = Rc::<Disk>::clone(&disk);
+        let chosen = choose(&source, name, &options);
+        (disk, chosen)
+    };
+    let (disk, chosen) = match alone(&project, name)?.map(choose) {
+        Some((disk, Ok(place))) => (disk, Ok(place)),
+        _ => choose(disk(&project)?),
+    };
     let path = chosen.is_err() && run != LATEST && exists(run)?;
     if !path && run_unread(&disk, name, chosen.is_ok()) {
         return Err(unread(&disk, not_known(run)));
@@ -80,6 +88,22 @@ pub(super) fn locate(run: &str) -> Result<Located, CliError> {
         place,
         prose: None,
     })
+}
+
+/// Opens a project without its other runs, if `name` is the complete name of a run's folder: a project may have
+/// thousands.
+fn alone(project: &Path, name: &str) -> Result<Option<Disk>, CliError> {
+    let own = format!("{name}/");
+    let is_folder = name != LATEST && !name.starts_with('.') && !name.contains('\\');
+    if !is_folder || !project.join("runs").join(&own).is_dir() {
+        return Ok(None);
+    }
+    // Files beside the runs, and agents there, may belong to all of them.
+    let is_wanted = |path: &str| {
+        let other = path.strip_prefix("runs/").filter(|path| path.contains('/'));
+        other.is_none_or(|path| path.starts_with(&own) || path.starts_with("agents"))
+    };
+    disk_where(project, is_wanted).map(Some)
 }
 
 /// Returns whether an unread folder may be the run that `name` means, or may be newer than the run that was found.

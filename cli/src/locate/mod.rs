@@ -257,6 +257,11 @@ pub(super) fn from_here(base: &Path, inside: &str) -> String {
 }
 
 pub(crate) fn disk(path: &Path) -> Result<Disk, CliError> {
+    disk_where(path, |_| true)
+}
+
+/// Opens a file, or of a folder the files and folders that `wanted` accepts by their paths; that of a folder ends in `/`.
+fn disk_where(path: &Path, wanted: impl Fn(&str) -> bool) -> Result<Disk, CliError> {
     if !path.is_dir() {
         let disk = Disk::open(path).map_err(store)?;
         say_doubt(path, disk.verified());
@@ -275,7 +280,7 @@ pub(crate) fn disk(path: &Path) -> Result<Disk, CliError> {
         };
         named && folder().is_some_and(|folder| folder == ".prose")
     };
-    Disk::open_where(path, |file| !is_workflows(file)).map_err(store)
+    Disk::open_where(path, |file| !is_workflows(file) && wanted(file)).map_err(store)
 }
 
 /// Says that a shared file was changed, or that this cannot be checked. Each process says so once for each file, because

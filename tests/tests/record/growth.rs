@@ -127,3 +127,52 @@ fn reading_takes_as_many_locks_for_many_bindings_as_for_few() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// A command that gets the complete id of a run does not list the other runs of the project.
+#[test]
+fn a_named_run_is_opened_without_the_other_runs() {
+    let (Some(project), Some(_)) = (Project::new(PROGRAM), needs::strace()) else {
+        return;
+    };
+    for state in ["sqlite", "filesystem"] {
+        project.expect(
+            0,
+            &["init", "p.prose", "--id", state, "--state", state],
+            b"",
+        );
+        project.begin(&["1", "--run", state]);
+    }
+    let commands: [&[&str]; 8] = [
+        &["show", "sqlite"],
+        &["show", "filesystem"],
+        &["trace", "filesystem"],
+        &["bindings", "sqlite"],
+        &["gates", "sqlite"],
+        &["resume", "filesystem"],
+        &["next", "--run", "sqlite"],
+        &["put", "x", "--run", "filesystem"],
+    ];
+    let log = project.path().join("log");
+    let count = || {
+        let all = |args: &[&str]| calls(&project.command(args), b"a value", &log);
+        commands.map(|args| all(args).values().sum::<usize>())
+    };
+    // A value that exists is replaced, which takes other calls than writing it first.
+    count();
+    let few = count();
+    for n in 0..100 {
+        let (from, to) = (
+            project.run_dir("filesystem"),
+            project.run_dir(&format!("other-{n}")),
+        );
+        fs::create_dir(&to).expect("a run");
+        fs::copy(from.join("state.md"), to.join("state.md")).expect("a run");
+    }
+    for ((args, few), many) in commands.iter().zip(few).zip(count()) {
+        // The list of the folder `runs` is longer, but no run is looked at.
+        assert!(
+            many < few + 100,
+            "{args:?}: {few} calls, with 100 other runs {many}"
+        );
+    }
+}
