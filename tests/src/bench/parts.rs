@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::table::time;
 
 /// The trace events that [`of`] needs.
-pub(crate) const CATEGORIES: &str = "toplevel,blink.user_timing,v8.wasm";
+pub(crate) const CATEGORIES: &str = "toplevel,blink.user_timing,devtools.timeline,v8.wasm";
 
 /// Returns a sentence: the processor time of the page's main thread and of its workers, for how long the workers waited,
 /// mostly for the file, and how long functions were compiled when they first ran.
@@ -19,42 +19,40 @@ pub(crate) fn of(events: &[Value], from: &str, to: &str) -> String {
     let micros = |event: &Value, field: &str| event[field].as_f64().unwrap_or_default();
     let (begun, ended) = (micros(from, "ts"), micros(to, "ts"));
     let is_within = |event: &&Value| (begun..ended).contains(&micros(event, "ts"));
-    let is_worker = |event: &Value| {
-        let thread = events.iter().find(|named| {
-            named["name"] == "thread_name"
-                && named["pid"] == *process
-                && named["tid"] == event["tid"]
-        });
-        let name = thread.and_then(|thread| thread["args"]["name"].as_str());
-        name.is_some_and(|name| name.starts_with("DedicatedWorker"))
+    let is_thread = |event: &&Value| {
+        let name = event["args"]["name"].as_str().unwrap_or_default();
+        event["name"] == "thread_name"
+            && event["pid"] == *process
+            && name.starts_with("DedicatedWorker")
     };
-    let all: Vec<&Value> = events.iter().filter(of_process).filter(is_within).collect();
-    let tasks = || {
-        let is_task = |event: &&&Value| event["name"] == "ThreadControllerImpl::RunTask";
-        all.iter().filter(is_task)
-    };
-    let sum = |events: &mut dyn Iterator<Item = &&Value>, field| {
-        events.map(|event| micros(event, field)).sum::<f64>()
-    };
-    let main = sum(
-        &mut tasks().filter(|task| task["tid"] == from["tid"]),
-        "tdur",
-    );
-    let worker: Vec<&&Value> = tasks().filter(|task| is_worker(task)).collect();
-    let busy = sum(&mut worker.iter().copied(), "tdur");
-    let end = worker
+    let workers: Vec<&Value> = events
         .iter()
-        .map(|task| micros(task, "ts") + micros(task, "dur"));
-    let begin = worker.iter().map(|task| micros(task, "ts"));
-    let worked = end.fold(begun, f64::max) - begin.fold(ended, f64::min);
-    let compiled = sum(
-        &mut all
-            .iter()
-            .filter(|event| event["name"] == "wasm.CompileLazy"),
-        "dur",
-    );
+        .filter(is_thread)
+        .map(|thread| &thread["tid"])
+        .collect();
+    let mut all: Vec<&Value> = events.iter().filter(of_process).filter(is_within).collect();
+    all.sort_by(|a, b| micros(a, "ts").total_cmp(&micros(b, "ts")));
+    // Of nested events, the outermost has the time of all.
+    let outermost = |is_wanted: &dyn Fn(&Value) -> bool| {
+        let (mut begin, mut end, mut took) = (None, 0.0, 0.0);
+        for event in all.iter().filter(|event| is_wanted(event)) {
+            if micros(event, "ts") >= end {
+                begin = begin.or(Some(micros(event, "ts")));
+                end = micros(event, "ts") + micros(event, "dur");
+                took += micros(event, "tdur");
+            }
+        }
+        (took, begin.map_or(0.0, |begin| end - begin))
+    };
+    let (main, _) = outermost(&|event| event["tid"] == from["tid"]);
+    let (busy, worked) = outermost(&|event| workers.contains(&&event["tid"]));
+    let waited = worked - busy;
+    let lazily = all
+        .iter()
+        .filter(|event| event["name"] == "wasm.CompileLazy");
+    let compiled: f64 = lazily.map(|event| micros(event, "dur")).sum();
     let [all, main, busy, waited, compiled] =
-        [ended - begun, main, busy, worked - busy, compiled].map(|micros| time(micros / 1e6));
+        [ended - begun, main, busy, waited, compiled].map(|micros| time(micros / 1e6));
     format!(
         "  one traced opening, {all}: main thread {main}, worker {busy} and waiting {waited}, of both compiling {compiled}"
     )
