@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::ops::Range;
 use std::rc::Rc;
 
+use futures_util::{StreamExt as _, stream};
 use prosescope_core::model::database::{Database, Limits};
 use prosescope_core::read::sqlite::Sqlite;
 use prosescope_desk::DeskSource;
@@ -30,8 +31,9 @@ use super::packed::{Bytes, UnpackedOpening};
 /// The maximum number of files of one run that are fetched together with files of other runs.
 const OF_A_PLACE: usize = 200;
 
-/// The bytes of a database that are requested at once.
+/// The bytes of a large database in one request, and the number of such requests under way.
 const PIECE: u64 = 16 << 20;
+const AT_ONCE: usize = 2;
 
 /// The location of a file's bytes.
 enum ByteLocation {
@@ -316,19 +318,16 @@ impl SourceFiles {
             return;
         };
         let size = self.size(index);
-        let read = |start: u64| {
+        let read = |start: u64| async move {
             let end = (start + PIECE).min(size);
-            let part =
-                (start < size).then(|| file.slice_with_f64_and_f64(start as f64, end as f64));
-            Some(JsFuture::from(part?.ok()?.array_buffer()))
+            let part = file.slice_with_f64_and_f64(start as f64, end as f64);
+            let buffer = JsFuture::from(part.ok()?.array_buffer()).await.ok()?;
+            Some((start, FilePart::Browser(js_sys::Uint8Array::new(&buffer))))
         };
-        let (mut start, mut reading) = (0, read(0));
-        while let Some(piece) = reading {
-            reading = read(start + PIECE);
-            let Ok(buffer) = piece.await else { return };
-            let bytes = FilePart::Browser(js_sys::Uint8Array::new(&buffer));
+        let starts = (0..size).step_by(PIECE as usize);
+        let mut pieces = stream::iter(starts).map(read).buffered(AT_ONCE);
+        while let Some(Some((start, bytes))) = pieces.next().await {
             self.cache.borrow_mut().take_rows(index, start, &bytes);
-            start += PIECE;
         }
     }
 
