@@ -153,7 +153,7 @@ impl WebSource {
         let index = files.entries.iter().position(is_of)?;
         let is_new =
             files.size(index) > WHOLE && files.rows_read.replace(Some(index)) != Some(index);
-        is_new.then(|| async move { files.read_rows(index).await })
+        is_new.then_some(async move { files.read_rows(index).await })
     }
 
     /// Creates a source from bytes in memory.
