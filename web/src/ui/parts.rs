@@ -210,6 +210,9 @@ pub(crate) fn Copy(
     /// The request for the whole text, if `text` is only its beginning.
     #[prop(default = None)]
     whole: Option<Request>,
+    /// Whether the button gets the first focus of its sheet.
+    #[prop(default = false)]
+    first: bool,
 ) -> impl IntoView {
     let app = App::get();
     let (done, set_done) = signal(false);
@@ -234,7 +237,7 @@ pub(crate) fn Copy(
         });
     };
     view! {
-        <button on:click=copy>
+        <button on:click=copy data-first=first.then_some("")>
             {move || if done.get() { icons::check() } else { icons::copy() }}
             <span aria-live="polite">{move || if done.get() { "Copied" } else { label }}</span>
         </button>

@@ -22,23 +22,54 @@ pub(super) fn waiting() -> Option<(Project, String)> {
     Some((project, run))
 }
 
+/// Serves the waiting run to a page that may decide as raymond.
+fn deciding(project: &Project, run: &str) -> Option<(Served, Viewer)> {
+    let (folder, named) = (
+        project.runs().join("runs").join(run),
+        ["--allow-decisions", "--as", "raymond"],
+    );
+    let mut arguments = vec![folder.as_path()];
+    arguments.extend(named.iter().map(Path::new));
+    let served = Served::start(&needs::prose()?, &arguments);
+    let mut viewer = Viewer::served(&served.address)?;
+    viewer.wait_page("Trace");
+    Some((served, viewer))
+}
+
+/// The decision was recorded by somebody else while the page did not follow the run. The page says that nothing was
+/// recorded, and goes on saying so when it has read the run again.
+#[test]
+fn a_decision_that_is_refused_says_so() {
+    let Some((project, run)) = waiting() else {
+        return;
+    };
+    let Some((_served, mut viewer)) = deciding(&project, &run) else {
+        return;
+    };
+    viewer.wait_main("Ship-it?");
+    viewer.key("w");
+    viewer.wait_text("Paused");
+    viewer.key("a");
+    viewer.wait("document.querySelector('dialog.sheet .fields')");
+    project.prose(
+        &format!("reject {run} deploy --reason early --as raymond"),
+        "",
+    );
+    viewer.click_text("dialog.sheet button", "Approve now");
+    viewer.wait_text("Nothing was recorded");
+    viewer.key("Escape");
+    viewer.key("w");
+    viewer.wait("!document.querySelector('.band .question')");
+}
+
 #[test]
 fn where_the_server_lets_it_the_page_decides_in_the_run() {
     let Some((project, run)) = waiting() else {
         return;
     };
-    let prose = needs::prose().unwrap();
-    let (folder, named) = (
-        project.runs().join("runs").join(&run),
-        ["--allow-decisions", "--as", "raymond"],
-    );
-    let mut arguments = vec![folder.as_path()];
-    arguments.extend(named.iter().map(Path::new));
-    let served = Served::start(&prose, &arguments);
-    let Some(mut viewer) = Viewer::served(&served.address) else {
+    let Some((_served, mut viewer)) = deciding(&project, &run) else {
         return;
     };
-    viewer.wait_page("Trace");
     viewer.wait_main("Ship-it?");
     viewer.key("a");
     viewer.wait("document.querySelector('dialog.sheet .fields')");
@@ -52,11 +83,23 @@ fn where_the_server_lets_it_the_page_decides_in_the_run() {
         says.contains("Ship-it?") && says.contains("raymond"),
         "{says}"
     );
-    viewer.click_text("dialog.sheet button", "Approve now");
+    // The focus is where a comment is typed, and Enter approves.
+    viewer.wait("document.activeElement.matches('dialog.sheet .fields input:enabled')");
+    viewer.type_text("fine");
+    viewer.key("Enter");
     viewer.wait_text("Approved and recorded as decided by raymond.");
+    // The page has read the run again, and still says what was recorded.
+    viewer.wait("!document.querySelector('.band .question')");
+    let says = viewer.eval("document.querySelector('dialog.sheet').innerText");
+    let says = says.as_str().unwrap();
+    assert!(
+        says.contains("Approved and recorded as decided by raymond."),
+        "{says}"
+    );
+    assert!(!says.contains("no longer waits"), "{says}");
     let gates = project.prose("gates --all --json", "");
     assert!(
-        gates.contains(r#""status": "approved""#) || gates.contains(r#""status":"approved""#),
+        gates.contains("approved") && gates.contains("fine"),
         "{gates}"
     );
     viewer.assert_no_errors();
@@ -71,6 +114,7 @@ fn elsewhere_the_page_shows_the_command_that_decides() {
     viewer.drop_run(&[&folder]);
     viewer.click_text(".acts button", "Reject…");
     viewer.wait_text("This page records nothing.");
+    viewer.wait("document.activeElement.innerText.includes('Copy command')");
     assert!(
         viewer.eval("document.querySelector('dialog.sheet .fields') === null")
             == serde_json::json!(true)

@@ -1,6 +1,7 @@
 //! Draws a decision on a gate. If the page's server allows it, a form records the decision in the run. Otherwise the
 //! page shows the command that records it.
 
+use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use prosescope_core::pages::view::GateView;
@@ -9,13 +10,21 @@ use super::gate::line;
 use crate::protocol::{GateDecision, Trouble};
 use crate::served::{Decides, decide};
 use crate::ui::load::TroubleNote;
-use crate::ui::parts::live;
+use crate::ui::pages::coded;
 
-/// Draws the form or the command.
-pub(super) fn draw(gate: GateView, decision: GateDecision) -> AnyView {
+/// The result of a decision: what was recorded and what follows, or why nothing was recorded; `None` before.
+pub(super) type DecisionDone = RwSignal<Option<Result<String, Trouble>>>;
+
+/// Draws the form or the command. `then` is a sentence without its full stop: what follows from the decision.
+pub(super) fn draw(
+    gate: GateView,
+    decision: GateDecision,
+    then: String,
+    done: DecisionDone,
+) -> AnyView {
     // If the server may record decisions, the page contains the permission and the principal's name.
     match Decides::offered().filter(|_| gate.seen.is_some()) {
-        Some(here) => form(here, gate, decision),
+        Some(here) => form(here, gate, decision, then, done),
         None => command(gate, decision),
     }
 }
@@ -34,18 +43,24 @@ fn command(gate: GateView, decision: GateDecision) -> AnyView {
     view! { <p class="soft">{says}</p>{line(command)}{claim()} }.into_any()
 }
 
-/// Draws the input fields, the button and, after a click, the result.
-fn form(here: Decides, gate: GateView, decision: GateDecision) -> AnyView {
+/// Draws the input fields and the button.
+fn form(
+    here: Decides,
+    gate: GateView,
+    decision: GateDecision,
+    then: String,
+    done: DecisionDone,
+) -> AnyView {
     let by = here.by.clone();
     let comment = RwSignal::new(String::new());
-    let done = RwSignal::new(None::<Result<String, Trouble>>);
     let doing = RwSignal::new(false);
     let (says, reason) = match decision {
         GateDecision::Approved => ("Approve now", "Comment (may be empty)"),
         GateDecision::Rejected => ("Reject now", "Reason"),
     };
-    let act = move |_| {
-        let (gate, here) = (gate.clone(), here.clone());
+    let act = move |event: SubmitEvent| {
+        event.prevent_default();
+        let (gate, here, then) = (gate.clone(), here.clone(), then.clone());
         let said = comment.get_untracked().trim().to_owned();
         let said = (!said.is_empty()).then_some(said);
         doing.set(true);
@@ -53,18 +68,17 @@ fn form(here: Decides, gate: GateView, decision: GateDecision) -> AnyView {
             let came = decide(&here, &gate, decision, said).await;
             // `try_set` is used because the user may have closed the sheet, which removes the signals.
             doing.try_set(false);
-            done.try_set(Some(came));
+            done.try_set(Some(came.map(|words| format!("{words} {then}."))));
         });
     };
     view! {
-        <p class="fields">
+        <form class="fields" on:submit=act>
             <label><span>"As"</span><input type="text" prop:value=by prop:disabled=true/></label>
-            <label class="grow"><span>{reason}</span><input type="text" autocomplete="off" prop:value=move || comment.get()
+            <label class="grow"><span>{reason}</span><input type="text" autocomplete="off" data-first="" prop:value=move || comment.get()
                 on:input=move |event| comment.set(event_target_value(&event))/></label>
-            <button class="primary" prop:disabled=move || doing.get() on:click=act>{says}</button>
-        </p>
+            <button class="primary" prop:disabled=move || doing.get()>{says}</button>
+        </form>
         {claim()}
-        {live(move || done.get().map(draw_result))}
     }
     .into_any()
 }
@@ -73,9 +87,10 @@ fn claim() -> impl IntoView {
     view! { <p class="faint">"The name is recorded as given; it is not verified."</p> }
 }
 
-fn draw_result(done: Result<String, Trouble>) -> AnyView {
+/// Draws the result of a decision.
+pub(super) fn draw_result(done: Result<String, Trouble>) -> AnyView {
     match done {
-        Ok(words) => view! { <p class="made" role="status"><b>{words}</b></p> }.into_any(),
+        Ok(words) => view! { <p class="made" role="status"><b>{coded(&words)}</b></p> }.into_any(),
         Err(trouble) => view! { <TroubleNote trouble/> }.into_any(),
     }
 }

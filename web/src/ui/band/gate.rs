@@ -4,13 +4,14 @@ use leptos::prelude::*;
 use prosescope_core::pages::session::pages;
 use prosescope_core::pages::view::{GateOutcomeView, GateView, ResumeView};
 
-use super::decide;
+use super::decide::{self, DecisionDone};
 use crate::protocol::GateDecision;
 use crate::route::Page;
 use crate::text::words;
 use crate::ui::load::{ask_page, loaded};
 use crate::ui::pages::coded;
-use crate::ui::parts::{Copy, When, link, pairs};
+use crate::ui::parts::{Copy, When, link, live, pairs};
+use crate::ui::sheet::focus_first;
 use crate::ui::state::{App, Decision, Sheet, ShownRun};
 
 impl Decision {
@@ -72,22 +73,28 @@ pub(super) fn buttons(app: App, id: String, late: bool) -> AnyView {
 /// Draws the sheet for a decision on a gate.
 pub(super) fn sheet(id: String, decision: Decision) -> AnyView {
     let answer = ask_page::<ResumeView>(pages::Page::Resume);
-    loaded(answer, move |view: ResumeView| {
+    // The result stays when the run is read again, and the gate no longer waits.
+    let done = RwSignal::new(None);
+    let asked = loaded(answer, move |view: ResumeView| {
         let gate = view.gates.into_iter().find(|of| of.gate.id == id);
         match gate {
-            Some(of) => recorded(of, decision),
-            None => view! { <p>"This gate no longer waits."</p> }.into_any(),
+            _ if done.with(|done| matches!(done, Some(Ok(_)))) => ().into_any(),
+            Some(of) => recorded(of, decision, done),
+            None => view! { <p>"This gate no longer waits: it was decided, or its deadline has passed. The page Gates shows how."</p> }
+                .into_any(),
         }
-    })
+    });
+    view! { {live(move || done.get().map(decide::draw_result))}{asked} }.into_any()
 }
 
-fn recorded(of: GateOutcomeView, decision: Decision) -> AnyView {
+fn recorded(of: GateOutcomeView, decision: Decision, done: DecisionDone) -> AnyView {
     let GateOutcomeView { gate, outcomes } = of;
     let then = match decision {
         Decision::Approve => outcomes.if_approved,
         Decision::Reject => outcomes.if_rejected,
         Decision::TimeOut => outcomes.if_timed_out,
     };
+    let then = words::first_upper(&then);
     let facts = [
         ("Gate", view! { <code>{gate.id.clone()}</code> }.into_any()),
         (
@@ -99,7 +106,7 @@ fn recorded(of: GateOutcomeView, decision: Decision) -> AnyView {
             "Deadline",
             view! { <When stamp=gate.deadline.clone() missing="none"/> }.into_any(),
         ),
-        ("Then", coded(&words::first_upper(&then))),
+        ("Then", coded(&then)),
     ];
     let facts = facts.map(|(name, fact)| (name.to_owned(), fact));
     let acts = match (decision, gate.expire_command.clone()) {
@@ -108,16 +115,17 @@ fn recorded(of: GateOutcomeView, decision: Decision) -> AnyView {
             view! { <p class="soft">"This command records the time-out:"</p>{line(command)} }
                 .into_any()
         }
-        (Decision::Approve, _) => decide::draw(gate, GateDecision::Approved),
-        (Decision::Reject, _) => decide::draw(gate, GateDecision::Rejected),
+        (Decision::Approve, _) => decide::draw(gate, GateDecision::Approved, then, done),
+        (Decision::Reject, _) => decide::draw(gate, GateDecision::Rejected, then, done),
     };
+    focus_first();
     view! { {pairs("pairs", facts.into())}{acts} }.into_any()
 }
 
 /// Draws a command with a button that copies it.
 pub(super) fn line(command: String) -> AnyView {
     view! {
-        <p class="command"><code>{command.clone()}</code><Copy text=Signal::stored(command) label="Copy command"/></p>
+        <p class="command"><code>{command.clone()}</code><Copy text=Signal::stored(command) label="Copy command" first=true/></p>
     }
     .into_any()
 }

@@ -56,7 +56,7 @@ pub(super) fn draw(node: Option<u32>) -> AnyView {
         <p class="line-up">
             <span class="faint">"At most"</span>
             <span class="tabs" role="group" aria-label="At most">{sizes}</span>
-            <Copy text=copied label="Copy"/>
+            <Copy text=copied label="Copy" first=true/>
         </p>
         {text}
     }

@@ -31,7 +31,7 @@ pub(super) fn draw() -> AnyView {
 
 fn next(overview: &Overview) -> AnyView {
     let command = overview.next_command.clone().map(|command| {
-        view! { <p class="command"><code>{command.clone()}</code><Copy text=Signal::stored(command) label="Copy command"/></p> }
+        view! { <p class="command"><code>{command.clone()}</code><Copy text=Signal::stored(command) label="Copy command" first=true/></p> }
     });
     view! {
         <p><b>"Next: "</b>{overview.next.clone()}"."</p>
