@@ -152,7 +152,7 @@ fn RunBar() -> impl IntoView {
     };
     view! {
         <header class="bar run-bar">
-            <a class="brand" href="#/" title="All that is open (g)" aria-label="All that is open">{icons::mark()}</a>
+            <a class="brand" href="#/" title="All runs (g)" aria-label="All runs">{icons::mark()}</a>
             {move || several().then(|| view! {
                 <a class="up" href="#/" title="The list of runs (g)">{icons::left()}<span>"Runs"</span></a>
             })}

@@ -69,7 +69,7 @@ pub(crate) fn ThemeButton() -> impl IntoView {
             let _ = storage.set_item(KEY, next.word());
         }
     };
-    let label = move || format!("Colours: {}. Change", theme.get().word());
+    let label = move || format!("Theme: {}", theme.get().word());
     view! {
         <button class="icon" on:click=turn title=label aria-label=label>
             {move || match theme.get() {
@@ -77,7 +77,7 @@ pub(crate) fn ThemeButton() -> impl IntoView {
                 Theme::Light => icons::sun(),
                 Theme::Dark => icons::moon(),
             }}
-            <span class="in-menu">"Colours"</span>
+            <span class="in-menu">"Theme"</span>
         </button>
     }
 }

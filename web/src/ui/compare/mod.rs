@@ -58,7 +58,7 @@ pub(crate) fn Compare(
     view! {
         <div class="app">
             <header class="bar run-bar">
-                <a class="brand" href="#/" title="All that is open (g)" aria-label="All that is open">{icons::mark()}</a>
+                <a class="brand" href="#/" title="All runs (g)" aria-label="All runs">{icons::mark()}</a>
                 <a class="up" href="#/" title="The list of runs (g)">{icons::left()}<span>"Runs"</span></a>
                 <b class="name">"Compare two runs"</b>
                 <span class="grow"></span>

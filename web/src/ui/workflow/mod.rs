@@ -206,7 +206,7 @@ fn Bar() -> impl IntoView {
     };
     view! {
         <header class="bar">
-            <a class="brand" href="#/" title="All that is open (g)" aria-label="All that is open">{icons::mark()}</a>
+            <a class="brand" href="#/" title="All runs (g)" aria-label="All runs">{icons::mark()}</a>
             <a class="up" href=list.to_string() title="The list of workflows">{icons::left()}<span>"Workflows"</span></a>
             <b class="name" dir="auto" title=title>{title}</b>
             <span class="id mono" title=id.clone()>{short_id(&id)}</span>

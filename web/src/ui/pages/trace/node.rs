@@ -111,7 +111,7 @@ fn facts(run: ShownRun, detail: &NodeDetail) -> AnyView {
     };
     let about = (about != "statement").then_some(about);
     let likely = detail.inferred_why.clone();
-    let likely = likely.map(|why| view! { <span title=why>"place likely"</span> });
+    let likely = likely.map(|why| view! { <span title=why>"place inferred"</span> });
     let when = match (&row.started, &row.ended) {
         (None, None) => None,
         (from, to) => Some(view! {

@@ -107,7 +107,7 @@ fn name(given: GivenName) -> AnyView {
         )),
         Received::Same => None,
         Received::Replaced => Some(("replaced since", "")),
-        Received::Unknown => Some(("may have had another value", "")),
+        Received::Unknown => Some(("only the last value was kept", "")),
         Received::Nothing => Some(("nothing recorded", "")),
     };
     let size = given.value.as_ref().map(|value| words::bytes(value.len));
