@@ -27,6 +27,7 @@ pub(crate) fn RunShell(
     key: String,
 ) -> impl IntoView {
     let app = App::get();
+    app.shown_last.set_value(Some(place.clone()));
     let overview = Request::Page {
         place: place.clone(),
         page: prosescope_core::pages::session::pages::Page::Overview,

@@ -42,9 +42,13 @@ fn files_are_opened_and_runs_chosen_from_the_keyboard() {
         viewer.wait_page("Trace");
         viewer.wait(&format!("document.title.startsWith('{name}')"));
     }
-    // The list is filtered by the name of a program.
+    // The list comes back to the row of the run that was shown.
     viewer.key("g");
     viewer.wait_text("4 runs");
+    viewer.wait(
+        "document.querySelector('.run-rows .row.current').innerText.includes('ship-tax-rules')",
+    );
+    // The list is filtered by the name of a program.
     viewer.key("/");
     viewer.type_text("flaky");
     viewer.wait_text("1 of 4 runs");

@@ -52,7 +52,15 @@ pub(super) fn Table(
         };
         let at = place_of(cursor.at.get_untracked()).map(|at| at as u64);
         match before {
-            None => {}
+            None => {
+                let last = app.shown_last.get_value();
+                let at = shown.with_untracked(|runs| {
+                    runs.iter().position(|r| Some(&r.place) == last.as_ref())
+                });
+                if let Some(at) = at {
+                    cursor.go(at as u64);
+                }
+            }
             Some(before) if before != now => {
                 pages.renew();
                 cursor.go(at.unwrap_or(0));

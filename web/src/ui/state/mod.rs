@@ -47,6 +47,8 @@ pub(crate) struct App {
     pub(crate) sheet: RwSignal<Option<Sheet>>,
     /// The paths of the runs marked for comparison: at most two.
     pub(crate) paired: RwSignal<Vec<String>>,
+    /// The path of the run that was shown last: the list of runs comes back to its row.
+    pub(crate) shown_last: StoredValue<Option<String>>,
     /// Whether the finder is shown.
     pub(crate) finder: RwSignal<bool>,
     /// The last search text.
@@ -135,6 +137,7 @@ impl App {
             sharing: RwSignal::new(None),
             sheet: RwSignal::new(None),
             paired: RwSignal::new(Vec::new()),
+            shown_last: StoredValue::default(),
             finder: RwSignal::new(false),
             sought: RwSignal::default(),
             marked: RwSignal::new(None),
