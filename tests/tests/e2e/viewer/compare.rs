@@ -39,8 +39,14 @@ fn two_runs_are_compared_by_mouse_and_by_keys() {
     viewer.wait_text("2 runs");
     let differs = "document.querySelector('.compare-rows .row .sign.wait')";
     // A mouse needs four steps: two marks, the button, a row.
+    let top = "document.querySelector('.run-rows').getBoundingClientRect().top";
+    let before = viewer.eval(top);
     viewer.click(".run-rows .row[aria-rowindex='2'] .mark-run");
+    viewer.wait("document.querySelector('.pairing')");
+    assert_eq!(viewer.eval(top), before, "the table stays where it is");
     viewer.click(".run-rows .row[aria-rowindex='3'] .mark-run");
+    shoot(&mut viewer, "marked");
+    viewer.look(1280, 860, false);
     viewer.click_text(".pairing button", "Compare");
     viewer.wait(differs);
     // The earlier run is called A, in whichever order the runs were marked.

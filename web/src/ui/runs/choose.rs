@@ -177,9 +177,9 @@ fn pairing(app: App) -> Option<AnyView> {
     let clear = view! { <button class="plain" on:click=move |_| app.paired.set(Vec::new())>"Clear"</button> };
     match paired.len() {
         0 => None,
-        1 => Some(view! { <p class="pairing" role="status">"One run is marked. Mark another run of the same program to compare the two."{clear}</p> }.into_any()),
+        1 => Some(view! { <p class="pairing floating" role="status">"One run is marked. Mark another run of the same program to compare the two."{clear}</p> }.into_any()),
         _ => Some(view! {
-            <p class="pairing" role="status">{match names.as_slice() {
+            <p class="pairing floating" role="status">{match names.as_slice() {
                 [a, b] if a != b => format!("Two runs of different programs are marked: {a} and {b}."),
                 _ => "Two runs are marked.".to_owned(),
             }}
