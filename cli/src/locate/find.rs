@@ -53,8 +53,11 @@ pub(super) fn locate(run: &str) -> Result<Located, CliError> {
         let chosen = choose(&source, name, &options);
         (disk, chosen)
     };
-    let (disk, chosen) = match alone(&project, name)?.map(choose) {
-        Some((disk, Ok(place))) => (disk, Ok(place)),
+    // Other runs decide what a name means that is only the beginning of an id, such as a folder with runs of a year.
+    let alone = alone(&project, name)?.map(choose);
+    let is_meant = |place: &str| place.strip_prefix("runs/") == Some(name);
+    let (disk, chosen) = match alone {
+        Some((disk, Ok(place))) if is_meant(&place) => (disk, Ok(place)),
         _ => choose(disk(&project)?),
     };
     let path = chosen.is_err() && run != LATEST && exists(run)?;

@@ -175,4 +175,14 @@ fn a_named_run_is_opened_without_the_other_runs() {
             "{args:?}: {few} calls, with 100 other runs {many}"
         );
     }
+    // A folder with a run in it is no run. Its name may be the beginning of several ids, which must not hide that.
+    let inner = project.run_dir("other").join("other-inner");
+    fs::create_dir_all(&inner).expect("a folder");
+    fs::copy(
+        project.run_dir("filesystem").join("state.md"),
+        inner.join("state.md"),
+    )
+    .expect("a run");
+    let said = project.expect(2, &["show", "other"], b"");
+    assert!(said.contains("other matches 101 runs"), "{said}");
 }
