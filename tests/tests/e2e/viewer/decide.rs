@@ -22,10 +22,11 @@ pub(super) fn waiting() -> Option<(Project, String)> {
     Some((project, run))
 }
 
-/// Serves the waiting run to a page that may decide as raymond.
-fn deciding(project: &Project, run: &str) -> Option<(Served, Viewer)> {
+/// Serves a waiting run to a page that may decide as raymond.
+fn deciding() -> Option<(Project, String, Served, Viewer)> {
+    let (project, run) = waiting()?;
     let (folder, named) = (
-        project.runs().join("runs").join(run),
+        project.runs().join("runs").join(&run),
         ["--allow-decisions", "--as", "raymond"],
     );
     let mut arguments = vec![folder.as_path()];
@@ -33,17 +34,13 @@ fn deciding(project: &Project, run: &str) -> Option<(Served, Viewer)> {
     let served = Served::start(&needs::prose()?, &arguments);
     let mut viewer = Viewer::served(&served.address)?;
     viewer.wait_page("Trace");
-    Some((served, viewer))
+    Some((project, run, served, viewer))
 }
 
-/// The decision was recorded by somebody else while the page did not follow the run. The page says that nothing was
-/// recorded, and goes on saying so when it has read the run again.
+/// Somebody else has decided while the page did not follow the run. The page says that nothing was recorded.
 #[test]
 fn a_decision_that_is_refused_says_so() {
-    let Some((project, run)) = waiting() else {
-        return;
-    };
-    let Some((_served, mut viewer)) = deciding(&project, &run) else {
+    let Some((project, run, _served, mut viewer)) = deciding() else {
         return;
     };
     viewer.wait_main("Ship-it?");
@@ -64,10 +61,7 @@ fn a_decision_that_is_refused_says_so() {
 
 #[test]
 fn where_the_server_lets_it_the_page_decides_in_the_run() {
-    let Some((project, run)) = waiting() else {
-        return;
-    };
-    let Some((_served, mut viewer)) = deciding(&project, &run) else {
+    let Some((project, _, _served, mut viewer)) = deciding() else {
         return;
     };
     viewer.wait_main("Ship-it?");
