@@ -9,7 +9,7 @@ use prosescope_core::pages::view::GateView;
 use super::gate::line;
 use crate::protocol::{GateDecision, Trouble};
 use crate::served::{Decides, decide};
-use crate::ui::load::TroubleNote;
+use crate::text::words;
 use crate::ui::pages::coded;
 
 /// The result of a decision: what was recorded and what follows, or why nothing was recorded; `None` before.
@@ -91,6 +91,10 @@ fn claim() -> impl IntoView {
 pub(super) fn draw_result(done: Result<String, Trouble>) -> AnyView {
     match done {
         Ok(words) => view! { <p class="made" role="status"><b>{coded(&words)}</b></p> }.into_any(),
-        Err(trouble) => view! { <TroubleNote trouble/> }.into_any(),
+        // The note of a file that cannot be shown would offer to open the file again.
+        Err(trouble) => view! {
+            <section class="trouble" role="alert"><p class="found">{trouble.cause}</p><p class="next">{words::first_upper(&trouble.next)}</p></section>
+        }
+        .into_any(),
     }
 }
