@@ -102,8 +102,11 @@ fn inside(line: &str, word: &str) -> Range<usize> {
 /// Returns whether a word can be a secret where one is announced: no name of a type, a function or a constant.
 fn likely(word: &str, quoted: bool) -> bool {
     let bytes = word.as_bytes();
+    // Most words of a sentence end here.
+    if word.len() < if quoted { 6 } else { 8 } || !bytes.iter().any(u8::is_ascii_alphabetic) {
+        return false;
+    }
     let digits = bytes.iter().filter(|b| b.is_ascii_digit()).count();
-    let letter = bytes.iter().any(u8::is_ascii_alphabetic);
     // Names of models, hosts, files and versions have signs and digits, too: `claude-3-5-sonnet`, `node-v20`.
     let of_name = if quoted { &b"_"[..] } else { b"_-./" };
     let name = bytes
@@ -116,18 +119,17 @@ fn likely(word: &str, quoted: bool) -> bool {
         .filter(|_| digits >= 4)
         .unwrap_or(bare);
     let numbered = digits >= 2 && stem.len() >= 5 && lower(stem.get(1..).unwrap_or_default());
-    let long = word.len() >= 8 || quoted && word.len() >= 6;
-    let random =
-        plausible::random(word) && (digits > 0 || capitals(word, 2) || plausible::gibberish(word));
-    long && letter
-        && !(path(word) || word.contains("::") || word.starts_with(['#', '@', '&']))
+    let random = || {
+        plausible::random(word) && (digits > 0 || capitals(word, 2) || plausible::gibberish(word))
+    };
+    !(path(word) || word.contains("::") || word.starts_with(['#', '@', '&']))
         && !word.contains(['(', '{', '}', '=', '\'', '<', '['])
-        && !plausible::placeholder(word)
         && (!name
             || numbered
             || plausible::gibberish(word)
             || plausible::mixed(word) && (digits > 1 || !word.contains('_')))
-        && (random || quoted && digits > 0 && signs(word))
+        && !plausible::placeholder(word)
+        && (random() || quoted && digits > 0 && signs(word))
 }
 
 /// Returns whether a word is a password that somebody chose, of words, digits and signs, and no name of a method or
@@ -137,6 +139,9 @@ fn chosen(word: &str) -> bool {
         "sha", "aes", "hmac", "md5", "rfc", "utf", "base64", "version", "rsa",
     ];
     let bytes = word.as_bytes();
+    if word.len() < 8 {
+        return false;
+    }
     let lower = word.to_ascii_lowercase();
     let digits = bytes.iter().filter(|b| b.is_ascii_digit()).count();
     let letters = bytes.iter().filter(|b| b.is_ascii_alphabetic()).count();
@@ -147,8 +152,7 @@ fn chosen(word: &str) -> bool {
     let signed = digits >= 1 && word.contains(['*', '!', '?', '%', '$', '&', '+', '~', '^', '#']);
     let jumbled =
         letters == word.len() && letters >= 12 && plausible::jumbled(word) && vowels * 4 <= letters;
-    word.len() >= 8
-        && letters >= 4
+    letters >= 4
         && (of_words || signed || jumbled)
         && !path(word)
         && !word.contains([
@@ -220,6 +224,9 @@ fn phrase_before(before: &str) -> Option<Range<usize>> {
 /// Returns whether a word is no word of any language, and no name, path, hash or number.
 fn certain(word: &str) -> bool {
     let bytes = word.as_bytes();
+    if word.len() < 10 {
+        return false;
+    }
     let digits = bytes.iter().filter(|b| b.is_ascii_digit()).count();
     let plain = bytes
         .iter()
@@ -227,5 +234,5 @@ fn certain(word: &str) -> bool {
     let upper = bytes.iter().any(u8::is_ascii_uppercase);
     let lower = bytes.iter().any(u8::is_ascii_lowercase);
     let varied = upper && lower && digits > 0;
-    word.len() >= 10 && varied && plain && plausible::jumbled(word) && likely(word, false)
+    varied && plain && plausible::jumbled(word) && likely(word, false)
 }
