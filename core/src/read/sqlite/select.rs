@@ -249,21 +249,26 @@ fn too_long(found: &FoundTable, wants: &[Want<'_>]) -> String {
     }
 }
 
-/// Returns an SQL expression that is true if all wanted columns are close enough to the row's start to be read.
+/// Returns an SQL expression that is true if all wanted columns are close enough to the row's start to be read. The last
+/// of them decides, because every other one is nearer.
 fn reached(found: &FoundTable, wants: &[Want<'_>]) -> String {
     let stored = found.stored_order();
-    let conditions: Vec<String> = wants
-        .iter()
-        .filter(|want| !want.sized)
-        .filter_map(|want| {
-            let column = found.column(want.column)?;
-            Some(format!("{} <= {}", before(&stored, column)?, want.within?))
-        })
-        .collect();
-    match conditions.as_slice() {
-        [] => "1".to_owned(),
-        conditions => conditions.join(" AND "),
-    }
+    let limited = wants.iter().filter(|want| !want.sized);
+    let limited = limited.filter_map(|want| Some((found.column(want.column)?, want.within?)));
+    let (columns, limits): (Vec<&str>, Vec<u32>) = limited.unzip();
+    // A computed column is stored nowhere, and needs any of the others.
+    let place = |column: &&str| stored.iter().position(|stored| stored == column);
+    let last = columns
+        .into_iter()
+        .max_by_key(|column| place(column).unwrap_or(stored.len()));
+    last.and_then(|last| {
+        Some(format!(
+            "{} <= {}",
+            before(&stored, last)?,
+            limits.iter().min()?
+        ))
+    })
+    .unwrap_or_else(|| "1".to_owned())
 }
 
 /// Returns an ORDER BY clause for the order in which rows are stored.
