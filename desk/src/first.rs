@@ -45,11 +45,10 @@ pub fn folds(overview: &Overview) -> Folds {
     })
 }
 
-/// Returns the row that is open at first: the first failure, or else the position of a run that is not running.
+/// Returns the row that is open at first: the first failure, or else the run's position.
 pub fn row(overview: &Overview) -> Option<&NodeRef> {
     let failed = overview.failure.as_ref().map(|failure| &failure.cause);
-    let rests = overview.stale || overview.status != "running";
-    failed.or(overview.positions.first().filter(|_| rests))
+    failed.or(overview.positions.first())
 }
 
 impl Desk {

@@ -213,6 +213,24 @@ pub fn human_duration(ms: i64) -> String {
     }
 }
 
+/// Returns how long ago something was, in words that change seldom: `just now`, `40s ago`, `12m ago`, `3h 12m ago`.
+pub fn ago(ms: i64) -> String {
+    match ms / step_of_ago(ms) {
+        ..=0 => "just now".to_owned(),
+        steps => format!("{} ago", human_duration(steps * step_of_ago(ms))),
+    }
+}
+
+/// Returns the time in milliseconds after which the words of [`ago`] change.
+pub fn step_of_ago(ms: i64) -> i64 {
+    match ms {
+        // Words that change every second distract the reader.
+        ..60_000 => 5000,
+        60_000..86_400_000 => 60_000,
+        _ => 3_600_000,
+    }
+}
+
 /// Returns a duration in its largest unit, for columns: `322d`, `5h`, `12m`, `40s`.
 pub fn rough_duration(ms: i64) -> String {
     let words = human_duration(ms.max(0) / 1000 * 1000);
@@ -310,6 +328,24 @@ mod tests {
             Stamp::parse("some time yesterday").minute(),
             "some time yesterday"
         );
+    }
+
+    #[test]
+    fn an_age_changes_with_its_step() {
+        for (ms, text) in [
+            (-5, "just now"),
+            (996, "just now"),
+            (4999, "just now"),
+            (44_999, "40s ago"),
+            (119_999, "1m ago"),
+            (11_520_000, "3h 12m ago"),
+            (273_600_000, "3d 4h ago"),
+        ] {
+            assert_eq!(ago(ms), text);
+            let left = step_of_ago(ms) - ms.rem_euclid(step_of_ago(ms));
+            assert_eq!(ago(ms + left - 1), text);
+            assert!(ms < 0 || ago(ms + left) != text, "{ms}");
+        }
     }
 
     #[test]

@@ -113,14 +113,11 @@ pub(crate) struct Tick {
     pub(crate) words: String,
 }
 
-/// Returns labels with round times for the visible part of an axis. No label is within an idle time, because idle times
+/// Returns labels with round times for the visible part of an axis, whose length is `len`. No label is within an idle time, because idle times
 /// are drawn shortened.
-pub(crate) fn ticks(timeline: &Timeline, seen: VisiblePart) -> Vec<Tick> {
-    let len = timeline.len as f64;
-    let (mut place, end) = (
-        (seen.from * len) as u64,
-        ((seen.from + seen.len) * len) as u64,
-    );
+pub(crate) fn ticks(timeline: &Timeline, len: u64, seen: VisiblePart) -> Vec<Tick> {
+    let at = |part: f64| (part * len as f64) as u64;
+    let (mut place, end) = (at(seen.from), at(seen.from + seen.len));
     let least = end.saturating_sub(place).div_ceil(TICKS).max(1);
     let step = STEPS.into_iter().find(|step| *step >= least);
     let step = step.unwrap_or_else(|| least.div_ceil(DAY) * DAY);
@@ -136,7 +133,7 @@ pub(crate) fn ticks(timeline: &Timeline, seen: VisiblePart) -> Vec<Tick> {
             place = gap.at + gap.drawn;
             continue;
         }
-        if at < end && seen.percent(at, timeline.len) < 92.0 {
+        if at < end && seen.percent(at, len) < 92.0 {
             // The first label is a time of day. Later labels are the time since the beginning, or times of day if the
             // step is much smaller than that time.
             let from = timeline.from.as_ref();
@@ -147,7 +144,7 @@ pub(crate) fn ticks(timeline: &Timeline, seen: VisiblePart) -> Vec<Tick> {
                 _ => words(time, step),
             };
             ticks.push(Tick {
-                at: seen.percent(at, timeline.len),
+                at: seen.percent(at, len),
                 words,
             });
         }
@@ -235,7 +232,7 @@ mod tests {
 
     #[track_caller]
     fn check(timeline: &Timeline, seen: VisiblePart, expected: &[(u32, &str)]) {
-        let ticks = ticks(timeline, seen);
+        let ticks = ticks(timeline, timeline.len, seen);
         let ticks: Vec<(u32, &str)> = ticks
             .iter()
             .map(|tick| (tick.at.round() as u32, tick.words.as_str()))

@@ -17,7 +17,7 @@ use super::shell::{RunShell, name_of};
 use super::state::{App as Shared, Desk, OpeningSource, find};
 use super::workflow::WorkflowShell;
 use super::workflows::Workflows;
-use super::{follow, keys, theme};
+use super::{clock, follow, keys, theme};
 use crate::protocol::WorkflowsIn;
 use crate::route::Route;
 use crate::text::words::counted;
@@ -29,6 +29,7 @@ pub(crate) fn App() -> impl IntoView {
     provide_context(app);
     app.keep_choice();
     theme::restore();
+    clock::start(app);
     super::load::offer_stats(app);
     let dragging = listen(app);
     follow::watch(app);

@@ -52,7 +52,7 @@ impl Choice {
         let status = self.status.get();
         // A day begins and ends in UTC, because times without a zone count as UTC, too.
         let day = |text: RwSignal<String>| Stamp::parse(&text.get()).millis();
-        let typed = Filter::of_words(&self.words.get(), Some(js_sys::Date::now() as i64));
+        let typed = Filter::of_words(&self.words.get(), Some(super::clock::now()));
         let chosen = (!status.is_empty()).then_some(status).into_iter().collect();
         Filter {
             status: if typed.status.is_empty() {

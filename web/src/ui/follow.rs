@@ -178,8 +178,3 @@ impl Follow {
 fn duration(milliseconds: i64) -> std::time::Duration {
     std::time::Duration::from_millis(milliseconds.unsigned_abs())
 }
-
-/// Returns the current time in milliseconds since 1970.
-fn now() -> i64 {
-    js_sys::Date::now() as i64
-}

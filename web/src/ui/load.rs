@@ -31,9 +31,14 @@ where
     T: DeserializeOwned + PartialEq + Send + Sync + 'static,
 {
     let run = ShownRun::get();
-    ask(move || Request::Page {
-        place: run.place(),
-        page,
+    ask(move || {
+        if matches!(page, Page::Gates | Page::Resume) {
+            run.is_late.track();
+        }
+        Request::Page {
+            place: run.place(),
+            page,
+        }
     })
 }
 

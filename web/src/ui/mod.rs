@@ -12,6 +12,7 @@ mod band;
 mod bar_end;
 mod cells;
 mod choice;
+mod clock;
 mod compare;
 mod detail;
 mod divider;

@@ -7,6 +7,7 @@ use prosescope_core::pages::view::{Overview, RunPart};
 
 use super::band::Band;
 use super::bar_end::bar_end;
+use super::clock;
 use super::finder::Seek;
 use super::follow::Following;
 use super::icons;
@@ -35,9 +36,11 @@ pub(crate) fn RunShell(
     let known = app.known(&overview);
     // Only the first time, the other answers for the run's first screen are requested with it.
     let is_first = StoredValue::new(known.is_none());
+    let turned = RwSignal::new(0_u32);
     let answer = ask_by(known, {
         let place = place.clone();
         move || {
+            turned.track();
             let (place, overview) = (place.clone(), overview.clone());
             let first = is_first.try_update_value(std::mem::take) == Some(true);
             async move {
@@ -48,7 +51,15 @@ pub(crate) fn RunShell(
             }
         }
     });
+    clock::renew(
+        move || answer.get()?.ok(),
+        move || turned.update(|turned| *turned += 1),
+    );
+    let is_late = move |overview: &Overview| overview.pending_gates.iter().any(|of| of.overdue);
     let run = ShownRun {
+        is_late: Memo::new(move |_| {
+            answer.with(|overview| matches!(overview, Some(Ok(overview)) if is_late(overview)))
+        }),
         key: Memo::new(move |_| key.clone()),
         place: Memo::new(move |_| place.clone()),
         overview: answer.into(),

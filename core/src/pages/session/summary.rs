@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::pages::{cost, error_in};
+use super::pages::{cost, error_in, waiting};
 use super::survey::{FoundKind, SurveyPlace, join, split};
 use super::unread::unread;
 use super::{Options, Session};
@@ -221,6 +221,7 @@ pub(super) fn line_of(run: &Run, trace: &Trace, place: &str) -> RunSummary {
         duration: duration_ms.map(human_duration),
         duration_ms,
         pending_gates: pending.count() as u32,
+        waits: waiting(run),
         tokens: cost(run).map(|cost| cost.total),
         unread: run.issues.iter().any(is_unread),
         ..RunSummary::default()

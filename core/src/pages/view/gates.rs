@@ -36,8 +36,51 @@ impl GateView {
     /// Returns a clause that states when the deadline passed; `None` for a gate that is not overdue.
     pub fn passed(&self) -> Option<String> {
         let deadline = self.deadline.as_ref().filter(|_| self.overdue)?;
-        let at = deadline.spoken();
-        Some(format!("The deadline of gate {} passed on {at}", self.id))
+        Some(passed(&self.id, deadline))
+    }
+}
+
+fn passed(gate: &str, deadline: &Stamp) -> String {
+    format!(
+        "The deadline of gate {gate} passed on {}",
+        deadline.spoken()
+    )
+}
+
+/// A gate that waits for a decision, in a list of runs.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct WaitingGate {
+    /// The gate's id.
+    pub gate: String,
+    /// The principals that may decide, in words, as in [`GateView`].
+    pub allow_words: String,
+    /// The time until which the gate can be decided; `None` without a deadline.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub deadline: Option<Stamp>,
+}
+
+impl WaitingGate {
+    /// Returns whether the deadline has passed at `now`, in milliseconds since 1970 UTC.
+    pub fn is_overdue(&self, now: i64) -> bool {
+        let deadline = self.deadline.as_ref().and_then(Stamp::millis);
+        deadline.is_some_and(|deadline| deadline < now)
+    }
+
+    /// Returns a clause that states for whom and until when the gate waits at `now`, or when its deadline passed.
+    pub fn words(&self, now: i64) -> String {
+        match &self.deadline {
+            Some(deadline) if self.is_overdue(now) => passed(&self.gate, deadline),
+            Some(deadline) => {
+                let until = deadline.spoken();
+                format!(
+                    "Gate {} waits for {} until {until}",
+                    self.gate, self.allow_words
+                )
+            }
+            None => format!("Gate {} waits for {}", self.gate, self.allow_words),
+        }
     }
 }
 

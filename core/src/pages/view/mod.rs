@@ -87,7 +87,7 @@ pub use files::{
     FilesView, ImportView, ImportsView, IssueView, IssuesView, StateLine, StateMdView,
 };
 pub use for_model::{ForModel, ModelAbout, ModelSize, ReplacedInText};
-pub use gates::{AuditRow, AuditView, GateView, GatesView, QuestionView, acting};
+pub use gates::{AuditRow, AuditView, GateView, GatesView, QuestionView, WaitingGate, acting};
 pub(crate) use nodes::number;
 pub use nodes::{
     BindingRef, NodeDetail, NodeRef, ProgramLine, ProgramView, PropertyView, RowView, TracePage,

@@ -56,6 +56,14 @@ pub struct Overview {
     pub last_sign_from: Option<String>,
     /// The age of `last_sign`, if `now` is given: `3d 4h ago`.
     pub last_sign_ago: Option<String>,
+    /// Whether the run is running and gave a sign of life so recently that a model may still be carrying it out.
+    #[serde(default)]
+    pub is_alive: bool,
+    /// For how many milliseconds the overview stays true while nothing is recorded: until a deadline passes, or
+    /// `last_sign_ago` changes. `None` if time alone does not change it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub true_for_ms: Option<i64>,
     /// When a file of the run was last changed, if the run records no times. This time is weaker evidence than a sign
     /// of life, because copies and checkouts change it, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -3,7 +3,7 @@
 use crate::model::schema::POSTGRES_PREFIX;
 use serde::{Deserialize, Serialize};
 
-use super::{Counts, TokenCount};
+use super::{Counts, TokenCount, WaitingGate};
 use crate::model::issue::Issue;
 use crate::model::time::Stamp;
 
@@ -90,6 +90,10 @@ pub struct RunSummary {
     pub duration: Option<String>,
     /// How many gates wait for a decision.
     pub pending_gates: u32,
+    /// The first of them; `None` if none waits, or if the list did not read the gates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub waits: Option<WaitingGate>,
     /// The tokens that the run's receipts report; `None` if none do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]

@@ -1,6 +1,7 @@
 //! Tests the viewer as people open it: one HTML file from disk, or the page served by `prosescope view`.
 
 mod accessible;
+mod clock;
 mod compare;
 mod damage;
 mod decide;

@@ -21,10 +21,11 @@ pub(super) fn draw(
     decision: GateDecision,
     then: String,
     done: DecisionDone,
+    comment: RwSignal<String>,
 ) -> AnyView {
     // If the server may record decisions, the page contains the permission and the principal's name.
     match Decides::offered().filter(|_| gate.seen.is_some()) {
-        Some(here) => form(here, gate, decision, then, done),
+        Some(here) => form(here, gate, decision, then, done, comment),
         None => command(gate, decision),
     }
 }
@@ -50,9 +51,9 @@ fn form(
     decision: GateDecision,
     then: String,
     done: DecisionDone,
+    comment: RwSignal<String>,
 ) -> AnyView {
     let by = here.by.clone();
-    let comment = RwSignal::new(String::new());
     let doing = RwSignal::new(false);
     let (says, reason) = match decision {
         GateDecision::Approved => ("Approve now", "Comment (may be empty)"),

@@ -8,6 +8,7 @@ use super::decide::{self, DecisionDone};
 use crate::protocol::GateDecision;
 use crate::route::Page;
 use crate::text::words;
+use crate::ui::clock;
 use crate::ui::load::{ask_page, loaded};
 use crate::ui::pages::coded;
 use crate::ui::parts::{Copy, When, link, live, pairs};
@@ -34,14 +35,12 @@ pub(super) fn asked(gate: &GateView, named: bool) -> AnyView {
     let late = gate
         .overdue
         .then_some("It is too late to approve. Record the time-out, which counts as a rejection. ");
+    // A deadline that has passed is left out, because the headline shows it.
+    let deadline = gate.deadline.as_ref().filter(|_| !gate.overdue);
     let facts = [
-        Some(format!("may decide: {}", gate.allow_words)),
-        // A deadline that has passed is left out, because the headline shows it.
-        gate.deadline
-            .as_ref()
-            .filter(|_| !gate.overdue)
-            .map(|at| format!("until {}", words::moment(at))),
-        gate.remaining.clone().filter(|_| !gate.overdue),
+        Some(format!("may decide: {}", gate.allow_words).into_any()),
+        deadline.map(|at| format!("until {}", words::moment(at)).into_any()),
+        deadline.and_then(clock::left),
     ];
     let facts = facts.into_iter().flatten();
     let facts = facts
@@ -75,11 +74,12 @@ pub(super) fn sheet(id: String, decision: Decision) -> AnyView {
     let answer = ask_page::<ResumeView>(pages::Page::Resume);
     // The result stays when the run is read again, and the gate no longer waits.
     let done = RwSignal::new(None);
+    let comment = RwSignal::new(String::new());
     let asked = loaded(answer, move |view: ResumeView| {
         let gate = view.gates.into_iter().find(|of| of.gate.id == id);
         match gate {
             _ if done.with(|done| matches!(done, Some(Ok(_)))) => ().into_any(),
-            Some(of) => recorded(of, decision, done),
+            Some(of) => recorded(of, decision, done, comment),
             None => view! { <p>"This gate no longer waits: it was decided, or its deadline has passed. The page Gates shows how."</p> }
                 .into_any(),
         }
@@ -87,8 +87,22 @@ pub(super) fn sheet(id: String, decision: Decision) -> AnyView {
     view! { {live(move || done.get().map(decide::draw_result))}{asked} }.into_any()
 }
 
-fn recorded(of: GateOutcomeView, decision: Decision, done: DecisionDone) -> AnyView {
+fn recorded(
+    of: GateOutcomeView,
+    decision: Decision,
+    done: DecisionDone,
+    comment: RwSignal<String>,
+) -> AnyView {
     let GateOutcomeView { gate, outcomes } = of;
+    // The deadline may pass while the sheet is open.
+    let passed = gate.passed().filter(|_| decision != Decision::TimeOut);
+    let passed = passed.map(|passed| {
+        view! { <p class="late" role="status">{passed}". It is too late to decide."</p> }
+    });
+    let decision = match passed {
+        Some(_) => Decision::TimeOut,
+        None => decision,
+    };
     let then = match decision {
         Decision::Approve => outcomes.if_approved,
         Decision::Reject => outcomes.if_rejected,
@@ -115,11 +129,11 @@ fn recorded(of: GateOutcomeView, decision: Decision, done: DecisionDone) -> AnyV
             view! { <p class="soft">"This command records the time-out:"</p>{line(command)} }
                 .into_any()
         }
-        (Decision::Approve, _) => decide::draw(gate, GateDecision::Approved, then, done),
-        (Decision::Reject, _) => decide::draw(gate, GateDecision::Rejected, then, done),
+        (Decision::Approve, _) => decide::draw(gate, GateDecision::Approved, then, done, comment),
+        (Decision::Reject, _) => decide::draw(gate, GateDecision::Rejected, then, done, comment),
     };
     focus_first();
-    view! { {pairs("pairs", facts.into())}{acts} }.into_any()
+    view! { {passed}{pairs("pairs", facts.into())}{acts} }.into_any()
 }
 
 /// Draws a command with a button that copies it.

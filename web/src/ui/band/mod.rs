@@ -202,6 +202,7 @@ fn facts(overview: &Overview) -> AnyView {
         {ago.map(|ago| fact(format!("last sign of life {ago}")))}
         {counted.map(fact)}
         {untimed.map(|words| fact(words.to_owned()))}
+        {(overview.is_alive && !app.follow.served.get()).then(|| fact("read once: prosescope view follows the run".to_owned()))}
         {disagree}
         <button class="in-text" on:click=move |_| app.sheet.set(Some(Sheet::About))>"About this run"</button>
     }
@@ -268,6 +269,8 @@ impl Acts {
         let place = place.or(overview.positions.first()).filter(|_| !is_over);
         let line = place.and_then(|node| node.line.filter(|_| !node.line_guessed));
         let says = match (place, line) {
+            // To go on now would start a second model on the same run.
+            (Some(_), _) if overview.is_alive => Some("What to do if it hangs…".to_owned()),
             (Some(_), Some(line)) => Some(format!("Go on from line {line}…")),
             (Some(_), None) => Some("How to go on…".to_owned()),
             (None, _) if overview.left.is_empty() || is_over => None,
@@ -278,7 +281,7 @@ impl Acts {
             // Continuing is not offered while a gate waits, because the gate must be decided first.
             resume: says
                 .filter(|_| waits.is_empty())
-                .map(|says| (says, place.is_some())),
+                .map(|says| (says, place.is_some() && !overview.is_alive)),
             is_model: !is_over && overview.trace_nodes > 0,
             answer: overview.outputs.first().map(|output| output.binding),
             gate,

@@ -11,10 +11,11 @@ use leptos::task::spawn_local;
 use wasm_bindgen_futures::JsFuture;
 
 use super::carry::{KeptItems, ListKeeper};
-use super::{Follow, PATIENCE, now};
+use super::{Follow, PATIENCE};
 use crate::protocol::{FollowAnswer, OpenedSource, Request, Trouble};
 use crate::route::{Page, Route};
 use crate::served::Changes;
+use crate::ui::clock::now;
 use crate::ui::state::{App, Desk, OpeningSource, find};
 
 /// The interval between checks of dropped files, in milliseconds; also the pause before a failed reading is retried.

@@ -9,6 +9,7 @@ use prosescope_core::pages::view::{GateView, GatesView, RunPart};
 
 use crate::route::Page;
 use crate::text::words;
+use crate::ui::clock;
 use crate::ui::detail::{self, Beside};
 use crate::ui::list::{Cursor, Mark, Pages, Rows};
 use crate::ui::load::{ask_page, loaded};
@@ -96,10 +97,11 @@ fn List(gates: Vec<GateView>) -> impl IntoView {
 }
 
 fn row(_: u64, gate: &GateView) -> AnyView {
-    let second = match (&gate.remaining, &gate.resolved_by) {
-        (Some(remaining), _) => remaining.clone(),
-        (None, Some(by)) => format!("by {by}"),
-        (None, None) => "no deadline".to_owned(),
+    let deadline = gate.deadline.as_ref().filter(|_| gate.remaining.is_some());
+    let second = match (deadline.and_then(clock::left), &gate.resolved_by) {
+        (Some(left), _) => left,
+        (None, Some(by)) => format!("by {by}").into_any(),
+        (None, None) => "no deadline".into_any(),
     };
     view! {
         <span role="gridcell">{match gate.overdue {
@@ -201,9 +203,10 @@ fn Gate(gate: GateView) -> impl IntoView {
             <dt>"May decide"</dt><dd>{gate.allow_words.clone()}</dd>
             <dt>"Deadline"</dt>
             <dd>{match gate.deadline.clone() {
-                Some(deadline) => view! {
-                    <When stamp=Some(deadline)/>{gate.remaining.clone().map(|r| format!(" · {r}"))}
-                }.into_any(),
+                Some(deadline) => {
+                    let left = clock::left(&deadline).filter(|_| gate.remaining.is_some());
+                    view! { <When stamp=Some(deadline)/>{left.map(|left| view! { " · "{left} })} }.into_any()
+                }
                 None => "none".into_any(),
             }}{gate.timeout.clone().map(|timeout| view! { <span class="faint">" ("<code>{timeout}</code>")"</span> })}</dd>
             {gate.on_reject.clone().map(|code| view! { <dt>"On rejection"</dt><dd><code>{code}</code></dd> })}

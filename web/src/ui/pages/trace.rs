@@ -101,7 +101,10 @@ pub(super) fn draw() -> AnyView {
         run,
         pages,
         cursor: Cursor::new(),
-        selected: detail::selected_or_peek(move || opened_first(app, run)),
+        selected: detail::selected_or_peek({
+            let stood = StoredValue::new(None);
+            move || opened_first(app, run, stood)
+        }),
     };
     pages.want(0..1);
     tree.keep();
@@ -153,9 +156,11 @@ pub(super) fn draw() -> AnyView {
     .into_any()
 }
 
-/// Returns the item of the row that is open from the start: the first failure, or else the position of a run that is
-/// not running. Returns `None` if the user closed this item, or if a filter may hide its row.
-fn opened_first(app: App, run: ShownRun) -> Option<String> {
+/// Returns the item of the row that is open from the start: the first failure, or else the run's
+/// position. Returns `None` if the user closed this item, or if a filter may hide its row.
+///
+/// In a running run, that row stays open when the run goes on, because nobody wants a list to jump. `stood` keeps it.
+fn opened_first(app: App, run: ShownRun, stood: StoredValue<Option<String>>) -> Option<String> {
     if app.trace.shut.get() {
         return None;
     }
@@ -171,7 +176,14 @@ fn opened_first(app: App, run: ShownRun) -> Option<String> {
     run.overview.with(|overview| {
         let overview = overview.as_ref()?.as_ref().ok()?;
         let row = first::row(overview).filter(|_| overview.failure.is_some() || !only_failed);
-        row.filter(|_| is_all).map(super::item_of)
+        let item = row.filter(|_| is_all).map(super::item_of)?;
+        if overview.failure.is_some() || overview.status != "running" {
+            return Some(item);
+        }
+        let mut kept = stood.get_value();
+        let item = kept.get_or_insert(item).clone();
+        stood.set_value(kept);
+        Some(item)
     })
 }
 

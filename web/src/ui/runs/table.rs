@@ -9,7 +9,7 @@ use crate::route::{Page, Route};
 use crate::text::words;
 use crate::ui::follow::Carry;
 use crate::ui::list::{Cursor, ListCommand, Mark, Pages, Rows, Stretch};
-use crate::ui::parts::{is_small, tone_class};
+use crate::ui::parts::{is_small, live, tone_class};
 use crate::ui::shell::{SILENT, name_of};
 use crate::ui::state::{App, key};
 
@@ -140,11 +140,19 @@ fn sorting(name: &'static str, class: &'static str, orders: &'static [ListOrder]
 
 /// Returns the words for a run's result: the error, what the run wrote or the reason for its status, with waiting gates
 /// and issues. The flag is true if the run needs no attention.
-fn result_of(run: &RunSummary) -> (String, bool) {
+fn result_of(run: &RunSummary, now: i64) -> (String, bool) {
     let mut to_do = Vec::new();
-    if run.pending_gates > 0 {
-        let gates = words::counted(run.pending_gates.into(), "gate waits", "gates wait");
-        to_do.push(gates);
+    let waits = run.waits.as_ref().map(|gate| gate.words(now));
+    let is_waiting = run.status == "waiting";
+    let more = run.pending_gates - u32::from(waits.is_some() && is_waiting);
+    if more > 0 {
+        let other = if more < run.pending_gates {
+            "other "
+        } else {
+            ""
+        };
+        let gates = [format!("{other}gate waits"), format!("{other}gates wait")];
+        to_do.push(words::counted(more.into(), &gates[0], &gates[1]));
     }
     let serious = run.issues.error + run.issues.warning;
     if serious > 0 {
@@ -157,24 +165,40 @@ fn result_of(run: &RunSummary) -> (String, bool) {
         (Some(error), ..) => (error.clone(), false),
         (None, Some(failure), _) if run.status == "failed" => (failure.clone(), false),
         (None, _, Some(wrote)) => (wrote, true),
+        (None, ..) if is_waiting && waits.is_some() => (waits.unwrap_or_default(), false),
         (None, ..) => (words::first_upper(&run.reason), run.status == "completed"),
     };
     (words::joined([said, to_do.join(", ")]), fine)
 }
 
 fn draw_row(app: App, run: &RunSummary, same_day: bool) -> AnyView {
+    let Some(gate) = run.waits.clone() else {
+        return cells(app, run, same_day);
+    };
+    let run = run.clone();
+    let late = Memo::new(move |_| gate.is_overdue(app.clock.get()));
+    live(move || {
+        late.track();
+        cells(app, &run, same_day)
+    })
+}
+
+fn cells(app: App, run: &RunSummary, same_day: bool) -> AnyView {
+    let now = app.clock.get_untracked();
     let (place, marked) = (run.place.clone(), run.place.clone());
     let program = run.program.clone();
     let name = program.as_deref().map_or_else(|| run.title(), name_of);
-    let (said, fine) = result_of(run);
+    let (said, fine) = result_of(run, now);
     let about = match &run.head_only {
         Some(left_out) => format!("{said}; {left_out}"),
         None => said.clone(),
     };
+    let is_late = run.waits.as_ref().is_some_and(|gate| gate.is_overdue(now));
     let (word, status) = match &run.error {
         Some(_) => ("unreadable", "failed"),
         None if run.against.is_some() => (&*run.status, AGAINST),
         None if run.stale => (SILENT, "stale"),
+        None if run.status == "waiting" && is_late => (&*run.status, "timeout"),
         None => (&*run.status, &*run.status),
     };
     let day = day_of(run).filter(|_| !same_day).map(words_of);

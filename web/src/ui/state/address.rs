@@ -93,6 +93,8 @@ pub(crate) struct ShownRun {
     pub(crate) place: Memo<String>,
     /// The run's overview; `None` while it is being read.
     pub(crate) overview: Signal<Option<Result<Overview, Trouble>>>,
+    /// Whether the deadline of a waiting gate has passed.
+    pub(crate) is_late: Memo<bool>,
 }
 
 impl ShownRun {

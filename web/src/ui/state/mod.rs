@@ -37,6 +37,8 @@ pub(crate) struct App {
     pub(crate) shared: RwSignal<Option<SharedRemarks>>,
     /// The route in the address.
     pub(crate) route: RwSignal<Route>,
+    /// The present time in milliseconds since 1970; see [`super::clock`].
+    pub(crate) clock: RwSignal<i64>,
     /// The width of the item beside a list, in pixels; `None` for the default width.
     pub(crate) beside: RwSignal<Option<f64>>,
     /// Whether the page shows the help.
@@ -132,6 +134,7 @@ impl App {
             workflows: RwSignal::new(Vec::new()),
             shared: RwSignal::default(),
             route: RwSignal::new(Route::parse(&hash())),
+            clock: RwSignal::new(super::clock::now()),
             beside: RwSignal::new(None),
             help: RwSignal::new(false),
             sharing: RwSignal::new(None),

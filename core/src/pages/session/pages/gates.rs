@@ -9,9 +9,9 @@ use crate::model::time::human_duration;
 use crate::model::visit;
 use crate::model::{Gate, GateRecord, GateStatus, Run, Text};
 use crate::pages::session::Opened;
-use crate::pages::view::{GateView, GatesView, acting};
+use crate::pages::view::{GateView, GatesView, WaitingGate, acting};
 use crate::program::Listing;
-use crate::read::gate::allow::Allow;
+use crate::read::gate::allow::{Allow, AllowError};
 use crate::read::gate::audit::{self, Finding};
 use crate::read::gate::lifecycle::{History, Lifecycle};
 use crate::read::gate::seen::{Heads, SeenGate};
@@ -115,10 +115,7 @@ fn gate_view(
         overdue: at.overdue,
         standing: at.words,
         prompt: text(&gate.prompt).unwrap_or_default(),
-        allow_words: match &allow {
-            Ok(allow) => allow.words(),
-            Err(error) => format!("nobody, because the list of names is not readable: {error}"),
-        },
+        allow_words: who_decides(&allow),
         allow: allow.map_or_else(|_| Vec::new(), |allow| allow.entries().to_vec()),
         timeout: text(&gate.timeout),
         deadline: gate.timeout_at.clone(),
@@ -142,6 +139,24 @@ fn gate_view(
         approve_command: approve,
         reject_command: reject,
     }
+}
+
+fn who_decides(allow: &Result<Allow, AllowError>) -> String {
+    match allow {
+        Ok(allow) => allow.words(),
+        Err(error) => format!("nobody, because the list of names is not readable: {error}"),
+    }
+}
+
+/// Returns the first gate of a run that waits for a decision.
+pub(in crate::pages::session) fn waiting(run: &Run) -> Option<WaitingGate> {
+    let mut gates = run.gates.iter();
+    let gate = gates.find(|gate| gate.status == GateStatus::Pending)?;
+    Some(WaitingGate {
+        gate: gate.id.to_string(),
+        allow_words: who_decides(&Allow::parse(gate.allow.as_deref())),
+        deadline: gate.timeout_at.clone(),
+    })
 }
 
 /// Returns the gates that only a folder's state file or log records. These records do not include who decided a gate.

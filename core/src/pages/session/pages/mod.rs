@@ -53,6 +53,7 @@ pub use compare::{COMPARED, CompareOptions, NotComparable, compare};
 pub(super) use cost::cost;
 pub use files::{files, issues_page, table_rows};
 pub use for_model::for_model;
+pub(super) use gates::waiting;
 pub use gates::{gate, gates};
 pub use imports::{imports, in_import};
 pub use joined::{chosen_screen, drawn, drawn_parent, trace_page, trace_place, trace_screen};

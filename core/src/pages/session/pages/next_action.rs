@@ -7,7 +7,6 @@ use super::overview::LINKS;
 use super::program::{may_run, statements};
 use super::trace::count;
 use crate::model::shell;
-use crate::model::time::Stamp;
 use crate::model::{Binding, BindingKind, FolderForm, GateRecord, Run, RunStatus, Status, ValueAt};
 use crate::pages::check::issues;
 use crate::pages::resume::{Position, ResumeFacts, ResumePlan, StatementAhead};
@@ -17,16 +16,10 @@ use crate::program::{Listing, StatementKind};
 use crate::trace::{NodeKind, Trace};
 
 /// Milliseconds after a sign of life for which a run counts as under way: a session of a model seldom takes longer.
-const ACTIVE: i64 = 10 * 60 * 1000;
+pub(super) const ACTIVE: i64 = 10 * 60 * 1000;
 
-/// Sets the remaining work, the next action and its command in an overview. `now` is in milliseconds since 1970 UTC.
-pub(super) fn add(
-    view: &mut Overview,
-    opened: &Opened,
-    facts: ResumeFacts<'_>,
-    plan: &ResumePlan,
-    now: Option<i64>,
-) {
+/// Sets the remaining work, the next action and its command in an overview.
+pub(super) fn add(view: &mut Overview, opened: &Opened, facts: ResumeFacts<'_>, plan: &ResumePlan) {
     if view.is_of_agents() {
         return;
     }
@@ -47,7 +40,7 @@ pub(super) fn add(
     } else if let Some(position) = plan.positions.first() {
         (
             left(facts, plan, position),
-            next(view, facts, plan, position, now, name),
+            next(view, facts, plan, position, name),
         )
     } else {
         let (left, next, words) = match view.status.as_str() {
@@ -213,7 +206,6 @@ fn next(
     facts: ResumeFacts<'_>,
     plan: &ResumePlan,
     position: &Position,
-    now: Option<i64>,
     name: &str,
 ) -> (String, Option<String>) {
     let command = |words: &str| Some(shell::command(words, &[name], ""));
@@ -254,7 +246,7 @@ fn next(
     let next = match (position.stop, view.status.as_str()) {
         (Stop::Failed, _) => after_failure(facts, position, line),
         (Stop::Refused, _) => "carry out the program's reaction to the gate".to_owned(),
-        (_, "running") if is_active(view, now) => {
+        (_, "running") if view.is_alive => {
             let ago = view.last_sign_ago.as_deref().unwrap_or_default();
             let words = format!("still running, last sign of life {ago}: see what the run does");
             return (words, command("trace"));
@@ -266,13 +258,6 @@ fn next(
         _ => format!("check what ran, then go on{at}"),
     };
     (next, command("resume"))
-}
-
-/// Returns whether a running run gave a sign of life so recently that a model may still be carrying out the run.
-fn is_active(view: &Overview, now: Option<i64>) -> bool {
-    let last_sign = view.last_sign.as_ref().and_then(Stamp::millis);
-    let silent = now.zip(last_sign).map(|(now, at)| now - at);
-    silent.is_some_and(|silent| (0..ACTIVE).contains(&silent))
 }
 
 /// Returns what to change after a failure, and the line to continue from, depending on the statement and its attempts.

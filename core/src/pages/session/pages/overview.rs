@@ -11,7 +11,7 @@ use super::resume::{facts, trace_as_program};
 use super::trace::{count, error_of, execution, is_cause, node_ref, status_word};
 use super::work::sentence_start;
 use super::{cost, exit_codes, next_action, story};
-use crate::model::time::{Stamp, human_duration};
+use crate::model::time::{Stamp, ago, step_of_ago};
 use crate::model::{
     Binding, Execution, FolderForm, Form, Gate, GateStatus, Run, RunStatus, Status, ValueAt,
 };
@@ -90,8 +90,10 @@ pub(super) fn overview_of(
     };
     let last_sign = view.last_sign.as_ref().and_then(Stamp::millis);
     let passed = now.zip(last_sign).filter(|(now, at)| now >= at);
-    let ago = passed.map(|(now, at)| human_duration(now - at));
-    view.last_sign_ago = ago.map(|ago| format!("{ago} ago"));
+    let silent = passed.map(|(now, at)| now - at);
+    view.last_sign_ago = silent.map(ago);
+    view.is_alive = view.status == RunStatus::Running.word()
+        && silent.is_some_and(|silent| silent < next_action::ACTIVE);
     count_nodes(session, &mut view);
     let links = |nodes: &[NodeId]| {
         let near = nodes.iter().take(LINKS);
@@ -109,6 +111,7 @@ pub(super) fn overview_of(
     });
     let pending = |gate: &&Gate| gate.status == GateStatus::Pending;
     view.pending_gates = gate_views(session, now, run.gates.iter().filter(pending));
+    view.true_for_ms = true_for(&view, silent, now);
     view.questions = questions(session);
     view.headline = headline(session, &view, plan);
     view.against = session.against();
@@ -121,8 +124,22 @@ pub(super) fn overview_of(
     let doubt = run.issues.iter().find(|issue| issue.doubts_copy());
     let doubt = doubt.map(|issue| issue.message.clone());
     view.story.splice(0..0, doubt);
-    next_action::add(&mut view, session, facts, plan, now);
+    next_action::add(&mut view, session, facts, plan);
     view
+}
+
+/// Returns for how long an overview stays true, but for the time that its gates have left. `silent` is the time since the last sign of life.
+fn true_for(view: &Overview, silent: Option<i64>, now: Option<i64>) -> Option<i64> {
+    let is_over = RunStatus::parse(&view.status).is_finished();
+    let aged = silent.filter(|_| !is_over).map(|silent| {
+        let step = step_of_ago(silent);
+        step - silent % step
+    });
+    let deadlines = view.pending_gates.iter().filter_map(|gate| {
+        let left = gate.deadline.as_ref()?.millis()?.checked_sub(now?)?;
+        (left >= 0).then(|| left.saturating_add(1))
+    });
+    deadlines.chain(aged).min()
 }
 
 /// Returns the headline. What the trace and the plan show counts more than the recorded status.

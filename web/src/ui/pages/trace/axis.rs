@@ -4,7 +4,7 @@ use leptos::ev::{MouseEvent, WheelEvent};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use prosescope_core::model::time::human_duration;
-use prosescope_core::pages::view::{Bar, BarEnd, Timeline};
+use prosescope_core::pages::view::{Bar, BarEnd, Overview, Timeline};
 use wasm_bindgen::JsCast as _;
 
 use super::Tree;
@@ -12,13 +12,15 @@ use super::map::Map;
 use crate::protocol::Request;
 use crate::text::axis::{CLOSER, Tick, VisiblePart, ticks};
 use crate::text::words;
-use crate::ui::parts::tone_class;
+use crate::ui::parts::{live, tone_class};
 use crate::ui::state::App;
 
 /// The axis of the shown run, and its visible part. The axis is `None` until the answer arrives.
 #[derive(Clone, Copy)]
 pub(super) struct Axis {
     pub(super) timeline: RwSignal<Option<Timeline>>,
+    /// For how many milliseconds a run that is alive has gone on since its last sign of life.
+    since: Memo<u64>,
     pub(super) seen: RwSignal<VisiblePart>,
 }
 
@@ -26,8 +28,21 @@ impl Axis {
     /// Creates an axis. Requests its times when the timeline is shown, and again when the run is reread.
     pub(super) fn new(tree: Tree) -> Axis {
         let app = tree.app;
+        let timeline: RwSignal<Option<Timeline>> = RwSignal::new(None);
+        let since = Memo::new(move |_| {
+            let is_alive = |overview: &Overview| overview.is_alive && app.trace.timed.get();
+            let alive = tree
+                .run
+                .overview
+                .with(|overview| matches!(overview, Some(Ok(overview)) if is_alive(overview)));
+            let until = timeline.with(|timeline| timeline.as_ref()?.until.as_ref()?.millis());
+            until.filter(|_| alive).map_or(0, |until| {
+                app.clock.get().saturating_sub(until).max(0).unsigned_abs()
+            })
+        });
         let axis = Axis {
-            timeline: RwSignal::new(None),
+            timeline,
+            since,
             seen: app.trace.seen,
         };
         Effect::new(move || {
@@ -74,7 +89,7 @@ impl Axis {
         };
         let at = move |place| self.seen.get().percent(place, self.len());
         let left = move || format!("{:.3}%", at(bar.from));
-        let width = move || format!("{:.3}%", at(bar.until) - at(bar.from));
+        let width = move || format!("{:.3}%", at(self.until(&bar)) - at(bar.from));
         let said = move || {
             self.timeline
                 .with(|timeline| timeline.as_ref().map(|timeline| words_of(timeline, &bar)))
@@ -129,6 +144,16 @@ impl Axis {
             (None, Some(bar)) if bar.end == BarEnd::Inner => {
                 view! { <span class="faint" title="From the first start to the last end of the rows inside of this row">{move || self.lasted(Some(bar), None)}</span> }.into_any()
             }
+            (None, Some(bar)) if bar.end == BarEnd::Open => live(move || {
+                (self.since.get() > 0).then(|| {
+                    let so_far = self.timeline.with(|timeline| {
+                        let timeline = timeline.as_ref()?;
+                        Some(timeline.passed(bar.until) - timeline.passed(bar.from))
+                    });
+                    let so_far = duration((so_far.unwrap_or(0) + self.since.get()) / 1000 * 1000);
+                    view! { <span class="faint" title="It is running, as far as is recorded">{so_far}</span> }
+                })
+            }),
             (None, Some(_)) => ().into_any(),
             (None, None) => view! { <span class="untimed">"no time"</span> }.into_any(),
         }
@@ -142,17 +167,25 @@ impl Axis {
     }
 
     fn len(self) -> u64 {
-        self.timeline
-            .with(|timeline| timeline.as_ref().map_or(1, |timeline| timeline.len))
+        let len =
+            |timeline: &Option<Timeline>| timeline.as_ref().map_or(1, |timeline| timeline.len);
+        self.timeline.with(len) + self.since.get()
+    }
+
+    /// Returns where a bar ends on the axis. The bar of a row that is running grows.
+    fn until(self, bar: &Bar) -> u64 {
+        match bar.end {
+            BarEnd::Open => bar.until + self.since.get(),
+            _ => bar.until,
+        }
     }
 
     /// Returns the labels in the visible part of the axis.
     fn marks(self) -> Vec<Tick> {
-        let seen = self.seen.get();
+        let (seen, len) = (self.seen.get(), self.len());
         self.timeline.with(|timeline| {
-            timeline
-                .as_ref()
-                .map_or_else(Vec::new, |timeline| ticks(timeline, seen))
+            let ticks = timeline.as_ref().map(|timeline| ticks(timeline, len, seen));
+            ticks.unwrap_or_default()
         })
     }
 
@@ -167,7 +200,7 @@ impl Axis {
 
     /// Returns the CSS background behind all bars: a line at each label, and a stripe at each shortened idle time.
     pub(super) fn background(self) -> String {
-        let seen = self.seen.get();
+        let (seen, len) = (self.seen.get(), self.len());
         let stripe = |from: f64, until: String, colour: &str| {
             format!(
                 "linear-gradient(90deg,transparent {from:.3}%,var({colour}) 0 {until},transparent 0)"
@@ -176,10 +209,8 @@ impl Axis {
         let gaps = self.timeline.with(|timeline| {
             let timeline = timeline.as_ref()?;
             let gap = timeline.gaps.iter().map(|gap| {
-                let from = seen.percent(gap.at, timeline.len);
-                let until = seen
-                    .percent(gap.at + gap.drawn, timeline.len)
-                    .max(from + 0.4);
+                let from = seen.percent(gap.at, len);
+                let until = seen.percent(gap.at + gap.drawn, len).max(from + 0.4);
                 stripe(from, format!("{until:.3}%"), "--line-strong")
             });
             Some(gap.collect::<Vec<_>>())

@@ -3,6 +3,7 @@ use std::rc::Rc;
 use rusqlite::Connection;
 
 use crate::model::schema::STATE_SQL;
+use crate::model::time::Stamp;
 use crate::pages::session::{Options, Session, pages};
 use crate::read::sqlite::MemorySource;
 
@@ -202,4 +203,43 @@ fn more_rounds_than_the_row_allows_are_an_issue() {
             .filter(|issue| issue.rule == "round-number");
         assert_eq!(found.count(), expected, "{counted}");
     }
+}
+
+/// Half an hour after its last sign of life, a run with a gate until 13:00.
+#[test]
+fn an_overview_says_for_how_long_it_stays_true() {
+    let mut conn = Connection::open_in_memory().unwrap();
+    conn.execute_batch(STATE_SQL).unwrap();
+    conn.execute_batch(
+        "INSERT INTO run (id, status, started_at, updated_at) VALUES ('r', 'waiting', '2026-01-25 12:00:00', '2026-01-25 12:00:00');
+         INSERT INTO gates (id, run_id, prompt, allow, status, created_at, timeout_at) VALUES
+             ('deploy', 'r', 'Ship?', '[\"ops-team\"]', 'pending', '2026-01-25 12:00:00', '2026-01-25 13:00:00');",
+    )
+    .unwrap();
+    let bytes = conn.serialize("main").unwrap().to_vec();
+    let source = MemorySource::new("run", [("state.db".to_owned(), bytes)]);
+    let session = Session::open(Rc::new(source), "", &Options::default()).unwrap();
+    let at = |time: &str| {
+        let now = Stamp::parse(&format!("2026-01-25T{time}Z")).millis();
+        let view = pages::overview(&session, now);
+        (view.last_sign_ago.unwrap(), view.true_for_ms.unwrap())
+    };
+    assert_eq!(at("12:30:10"), ("30m ago".to_owned(), 50_000));
+    // The deadline comes before the next minute.
+    assert_eq!(at("12:59:59.500").1, 500);
+    assert_eq!(at("13:00:00").1, 1);
+    let now = |time: &str| {
+        Stamp::parse(&format!("2026-01-25T{time}Z"))
+            .millis()
+            .unwrap()
+    };
+    let waits = pages::summary(&session).waits.unwrap();
+    assert_eq!(
+        waits.words(now("13:00:00")),
+        "Gate deploy waits for ops-team until 25 Jan 2026, 13:00 UTC"
+    );
+    assert_eq!(
+        waits.words(now("13:00:01")),
+        "The deadline of gate deploy passed on 25 Jan 2026, 13:00 UTC"
+    );
 }

@@ -1,0 +1,89 @@
+//! Tests that time passes on the page: ages, deadlines and the bars of running rows do not stand still.
+
+use std::path::Path;
+
+use prosescope_tests::needs;
+
+use super::Viewer;
+use super::live::Project;
+use super::opening::Served;
+
+/// Serves the runs of a project to a page that may decide as raymond.
+fn serve(project: &Project) -> Option<(Served, Viewer)> {
+    let runs = project.runs();
+    let arguments = [
+        &runs,
+        Path::new("--allow-decisions"),
+        Path::new("--as"),
+        Path::new("raymond"),
+    ];
+    let served = Served::start(&needs::prose()?, &arguments);
+    let viewer = Viewer::served(&served.address)?;
+    Some((served, viewer))
+}
+
+#[test]
+fn a_deadline_that_passes_changes_the_band_the_sheet_and_the_list() {
+    let (Some(prose), Some(_)) = (needs::prose(), needs::viewer()) else {
+        return;
+    };
+    let project = Project::new(&prose);
+    project.init();
+    // A second run, so that the page begins with the list.
+    project.init();
+    project.prose(
+        "gate create deploy --prompt Ship-it? --allow raymond --timeout 20s --on-reject stop --override",
+        "",
+    );
+    let Some((_served, mut viewer)) = serve(&project) else {
+        return;
+    };
+    viewer.wait_text("Gate deploy waits for raymond until");
+    viewer.click_text(".run-rows .row", "deploy");
+    viewer.wait_text("expires in");
+    viewer.key("a");
+    viewer.wait("document.querySelector('dialog.sheet .fields')");
+    viewer.type_text("fine");
+    // Nothing is recorded meanwhile: only the time passes.
+    viewer.wait("document.querySelector('dialog.sheet .late')");
+    let says = viewer.eval("document.querySelector('dialog.sheet').innerText");
+    let says = says.as_str().unwrap().to_owned();
+    assert!(says.contains("It is too late to decide."), "{says}");
+    assert!(says.contains("prosescope expire"), "{says}");
+    viewer.key("Escape");
+    viewer.wait("document.querySelector('.band h1').innerText.startsWith('The deadline of gate deploy passed')");
+    viewer.wait_text("Record the time-out…");
+    viewer.eval("location.hash = '#/'");
+    viewer.wait_text("The deadline of gate deploy passed on");
+    viewer.assert_no_errors();
+}
+
+#[test]
+fn a_running_row_is_open_and_its_time_grows() {
+    let (Some(prose), Some(_)) = (needs::prose(), needs::viewer()) else {
+        return;
+    };
+    let project = Project::new(&prose);
+    project.init();
+    project.prose("begin 1", "");
+    let Some((_served, mut viewer)) = serve(&project) else {
+        return;
+    };
+    viewer.wait_page("Trace");
+    viewer
+        .wait("document.querySelector('.trace-rows .row.selected').innerText.includes('Find it')");
+    viewer.wait_text("What to do if it hangs…");
+    assert!(!viewer.text().contains("Go on from"), "{}", viewer.text());
+    let took = "parseInt(document.querySelector('.trace-rows .row.selected .took').innerText)";
+    viewer.wait(&format!("{took} >= 1"));
+    let before = viewer.eval(took).as_i64().unwrap();
+    viewer.wait(&format!("{took} > {before}"));
+    let width = viewer
+        .eval("document.querySelector('.row.selected .stretch').getBoundingClientRect().width");
+    assert!(
+        width.as_f64().unwrap() > 50.0,
+        "the bar has a width: {width}"
+    );
+    viewer.wait_text("last sign of life 5s ago");
+    viewer.assert_no_errors();
+}
