@@ -80,7 +80,7 @@ pub(super) fn run(args: &ShowArgs, out: &Out) -> Result<Exit, CliError> {
         let output = output(&session, &overview);
         out.text(&print::overview(
             &overview,
-            output.as_deref(),
+            output.as_ref(),
             &imports,
             &issues,
             out.width,
@@ -91,13 +91,18 @@ pub(super) fn run(args: &ShowArgs, out: &Out) -> Result<Exit, CliError> {
     Ok(state(args, &overview).max(ended(&session)))
 }
 
-/// Returns the name of the run's first output, and the first line of its value, which often is a verdict.
-fn output(session: &Session, overview: &Overview) -> Option<String> {
-    let output = overview.outputs.first()?;
+/// Returns the name of the run's first output, or else of its last value, and the first line of the value, which often
+/// is a verdict.
+fn output(session: &Session, overview: &Overview) -> Option<(&'static str, String)> {
+    let last = overview.last_value.as_ref();
+    let (what, output) = match overview.outputs.first() {
+        Some(output) => ("output", output),
+        None => ("last value", last?),
+    };
     let value = session.value(&ValueOf::Binding(output.binding), BEGINNING);
     let text = value.ok()?.text;
     let first = text.lines().find(|line| !line.trim().is_empty())?;
-    Some(format!("{}: {}", output.name, first.trim()))
+    Some((what, format!("{}: {}", output.name, first.trim())))
 }
 
 /// Returns the exit code for the state of the run, if the caller asked for it.

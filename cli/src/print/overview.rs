@@ -20,7 +20,7 @@ const ISSUES: usize = 10;
 
 pub(crate) fn overview(
     view: &Overview,
-    output: Option<&str>,
+    output: Option<&(&'static str, String)>,
     imports: &ImportsView,
     issues: &IssuesView,
     width: usize,
@@ -136,7 +136,7 @@ fn reason(view: &Overview) -> String {
     clauses.collect::<Vec<_>>().join("; ")
 }
 
-fn facts(out: &mut String, view: &Overview, output: Option<&str>, width: usize) {
+fn facts(out: &mut String, view: &Overview, output: Option<&(&'static str, String)>, width: usize) {
     let none = || view.no_time().to_owned();
     let mut fact = |name: &str, value: String| {
         let value = wrap(&value, width, &" ".repeat(17));
@@ -196,11 +196,8 @@ fn facts(out: &mut String, view: &Overview, output: Option<&str>, width: usize) 
             n => format!("{} ({})", count(n.into()), bytes(view.bindings_bytes)),
         },
     );
-    if let Some(output) = output {
-        fact(
-            "output",
-            fit(&escape(output, false), width.saturating_sub(17)),
-        );
+    if let Some((what, output)) = output {
+        fact(what, fit(&escape(output, false), width.saturating_sub(17)));
     }
     fact("read as", view.form.clone());
     for (key, value) in &view.facts {

@@ -108,6 +108,11 @@ pub struct Overview {
     /// The results of a completed run: its outputs at the root, with their last values (the first 20).
     #[serde(default)]
     pub outputs: Vec<BindingRef>,
+    /// The value that the last statement wrote, in a completed run without such outputs; `None` if several branches
+    /// ended the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub last_value: Option<BindingRef>,
     /// How many bindings the run has.
     pub bindings: u32,
     /// Bytes of all bindings' values together.

@@ -18,8 +18,8 @@ const MOST: u64 = 20_000;
 /// The number of outputs shown in full; further outputs are links.
 const DRAWN: usize = 1;
 
-/// Draws the first output, and links to the others.
-pub(super) fn draw(outputs: Vec<BindingRef>) -> AnyView {
+/// Draws the first output, and links to the others. A run without outputs has `last`, the value of its last statement.
+pub(super) fn draw(outputs: Vec<BindingRef>, last: Option<BindingRef>) -> AnyView {
     let run = ShownRun::get();
     let others = outputs.iter().skip(DRAWN).map(|output| {
         let to = run.item(Page::Bindings, output.binding);
@@ -28,11 +28,19 @@ pub(super) fn draw(outputs: Vec<BindingRef>) -> AnyView {
     let others: Vec<_> = others.collect();
     let others = (!others.is_empty())
         .then(|| view! { <p class="meta"><span>"Other outputs:"</span>{others}</p> });
-    let first = outputs.into_iter().take(DRAWN).map(one).collect_view();
-    view! { {first}{others} }.into_any()
+    let first = outputs.into_iter().take(DRAWN);
+    let first = first.map(|output| one(output, "output")).collect_view();
+    let last = last.map(|last| {
+        let what = match last.inferred {
+            true => "likely the value of the last statement; the run names no output",
+            false => "the value of the last statement; the run names no output",
+        };
+        one(last, what)
+    });
+    view! { {first}{last}{others} }.into_any()
 }
 
-fn one(output: BindingRef) -> AnyView {
+fn one(output: BindingRef, what: &'static str) -> AnyView {
     let run = ShownRun::get();
     let asked = Request::Value {
         place: run.place(),
@@ -50,7 +58,7 @@ fn one(output: BindingRef) -> AnyView {
             _ => view! { <pre class="raw" tabindex="0">{view.text}</pre> }.into_any(),
         };
         view! {
-            <p class="meta"><b>{link(to.clone(), name.as_str())}</b><span>"output"</span><span>{size}</span></p>
+            <p class="meta"><b>{link(to.clone(), name.as_str())}</b><span>{what}</span><span>{size}</span></p>
             <div class="answer-text" tabindex="0" role="region" aria-label="Answer">{text}</div>
         }
         .into_any()

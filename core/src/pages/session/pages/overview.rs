@@ -10,6 +10,7 @@ use super::questions::questions;
 use super::resume::{facts, trace_as_program};
 use super::trace::{count, error_of, execution, is_cause, node_ref, status_word};
 use super::work::sentence_start;
+use super::writes::wrote;
 use super::{cost, exit_codes, next_action, story};
 use crate::model::time::{Stamp, ago, step_of_ago};
 use crate::model::{
@@ -18,7 +19,7 @@ use crate::model::{
 use crate::pages::resume;
 use crate::pages::session::summary::{last_part, line_of};
 use crate::pages::session::{Opened, Session};
-use crate::pages::view::{Failure, Overview, StatusCount, Stop};
+use crate::pages::view::{BindingRef, Failure, Overview, StatusCount, Stop};
 use crate::trace::{NodeId, NodeKind, NodeStatus};
 
 /// The largest number of links in a list of the overview.
@@ -125,7 +126,27 @@ pub(super) fn overview_of(
     let doubt = doubt.map(|issue| issue.message.clone());
     view.story.splice(0..0, doubt);
     next_action::add(&mut view, session, facts, plan);
+    if view.outputs.is_empty() && view.status == RunStatus::Completed.word() {
+        view.last_value = last_value(session);
+    }
     view
+}
+
+/// Returns the value that the last statement of a run wrote; `None` if that statement is in a parallel block, because
+/// then other values are as much the result.
+fn last_value(session: &Session) -> Option<BindingRef> {
+    let nodes = session.trace.nodes.iter_enumerated().rev();
+    let statements = nodes.filter(|(_, node)| node.kind == NodeKind::Statement);
+    let (last, found) = statements.take(LINKS).find_map(|(at, _)| {
+        let mut values = wrote(session, at).into_iter().rev();
+        Some((at, values.find(|value| !value.overwritten)?))
+    })?;
+    let mut around = session.trace.upward(Some(last)).skip(1);
+    let branches = around.any(|at| {
+        let node = session.node(at);
+        node.is_some_and(|node| node.kind == NodeKind::Parallel)
+    });
+    (!branches).then_some(found)
 }
 
 /// Returns for how long an overview stays true, but for the time that its gates have left. `silent` is the time since the last sign of life.
@@ -272,6 +293,9 @@ fn missing_words(session: &Session) -> Option<String> {
         && matches!(run.form, Form::Sqlite { .. } | Form::Postgres { .. });
     if !is_missing || !session.unread().is_empty() {
         return None;
+    }
+    if run.executions.is_empty() && run.bindings.is_empty() && run.gates.is_empty() {
+        return Some("the database is empty: no run was recorded in it".to_owned());
     }
     let rows = count(
         run.executions.len() as u32,
