@@ -107,7 +107,7 @@ fn Compared(view: CompareView, all: RwSignal<bool>) -> impl IntoView {
             <label class="check"><input type="checkbox" prop:checked=move || all.get()
                 on:change=move |event| all.set(event_target_checked(&event))/>"Also show equal rows"</label>
         </div>
-        <List view/>
+        <List view all=all.get_untracked()/>
     }
 }
 
@@ -129,8 +129,10 @@ fn one(letter: &'static str, run: &ComparedRun, key: &str) -> AnyView {
     .into_any()
 }
 
+/// Draws the rows, and beside them the details of one row or of both runs. Rows that only enclose others are left out,
+/// unless `all` rows are shown.
 #[component]
-fn List(view: CompareView) -> impl IntoView {
+fn List(view: CompareView, all: bool) -> impl IntoView {
     let app = App::get();
     let rows = view.rows.clone();
     // A row with children has no bar for its duration. Its duration includes those of the children, so the bars of all
@@ -138,15 +140,27 @@ fn List(view: CompareView) -> impl IntoView {
     let next = |at: usize| rows.get(at + 1).map(|row| row.level);
     let numbered = rows.iter().enumerate().map(|(at, row)| NumberedRow {
         at,
+        is_flat: false,
         holds: next(at).is_some_and(|level| level > row.level),
         row: row.clone(),
     });
-    let numbered: Vec<NumberedRow> = numbered.collect();
+    let numbered: Vec<NumberedRow> = numbered
+        .filter(|of| all || !of.holds || of.differs_itself())
+        .map(|of| NumberedRow {
+            is_flat: !all,
+            ..of
+        })
+        .collect();
     let alone = numbered.iter().filter(|of| !of.holds);
     let both = alone.flat_map(|of| [&of.row.a, &of.row.b]).flatten();
     let longest = both.filter_map(|node| node.duration_ms).max().unwrap_or(0);
     let is_empty = rows.is_empty();
-    let selected = detail::selected_or(move || (!app.trace.shut.get()).then(|| WHOLE.to_owned()));
+    let beside = beside_rows(&view);
+    let first = match (beside.is_empty(), numbered.first()) {
+        (true, Some(row)) => row.at.to_string(),
+        _ => WHOLE.to_owned(),
+    };
+    let selected = detail::selected_or(move || (!app.trace.shut.get()).then(|| first.clone()));
     provide_context(StoredValue::new(view));
     let put = move |item: String| {
         if let Route::Compare { a, b, .. } = app.route.get_untracked() {
@@ -158,10 +172,12 @@ fn List(view: CompareView) -> impl IntoView {
         }
     };
     let on_key = Callback::new(
-        move |(key, at, row): (ListCommand, u64, Option<NumberedRow>)| {
-            let open = app.route.read_untracked().selected().is_some();
-            if row.is_some() && (key == ListCommand::Enter || (key == ListCommand::Moved && open)) {
-                put(at.to_string());
+        move |(key, _, row): (ListCommand, u64, Option<NumberedRow>)| {
+            let open = selected.read_untracked().is_some();
+            if let Some(row) = row
+                && (key == ListCommand::Enter || (key == ListCommand::Moved && open))
+            {
+                put(row.at.to_string());
             }
             if key == ListCommand::Enter {
                 request_animation_frame(detail::enter);
@@ -169,11 +185,11 @@ fn List(view: CompareView) -> impl IntoView {
         },
     );
     let cursor = Cursor::new();
-    if let Some(at) = selected.get_untracked().and_then(|item| item.parse().ok()) {
-        cursor.go(at);
+    let item: Option<usize> = selected.get_untracked().and_then(|item| item.parse().ok());
+    if let Some(place) = numbered.iter().position(|of| Some(of.at) == item) {
+        cursor.go(place as u64);
     }
     let mark = move |of: &NumberedRow| Mark {
-        level: Some(of.row.level + 1),
         selected: selected.get().is_some_and(|item| item == of.at.to_string()),
         ..Mark::default()
     };
@@ -193,23 +209,54 @@ fn List(view: CompareView) -> impl IntoView {
         .into_any(),
     };
     let whole = move |_| put(WHOLE.to_owned());
+    let whole = match beside.is_empty() {
+        true => "No program, value, memory or other record differs beside these rows.".into_any(),
+        false => {
+            view! { "Beside these rows: "<button class="in-text" on:click=whole>{beside}</button> }
+                .into_any()
+        }
+    };
     view! {
-        <p class="tools-line"><button class="in-text" on:click=whole>"Programs, inputs, memories, gates, files and what could not be compared"</button></p>
+        <p class="tools-line faint">{whole}</p>
         <Beside list open=selected.into() label="What differs" draw=row::draw/>
     }
+}
+
+/// Returns what differs beside the rows, in words; empty if nothing does.
+fn beside_rows(view: &CompareView) -> String {
+    let parts = [
+        (!view.programs.lines.is_empty(), "programs"),
+        (!view.values.is_empty(), "inputs and other values"),
+        (!view.memories.is_empty(), "memories"),
+        (!view.records.is_empty(), "gates, files and other records"),
+        (!view.not_compared.is_empty(), "what could not be compared"),
+    ];
+    words::joined(parts.map(|(differs, what)| if differs { what } else { "" }))
 }
 
 /// A row of the comparison, with its index.
 #[derive(Debug, Clone, PartialEq)]
 struct NumberedRow {
     at: usize,
+    /// Whether the row is drawn without the rows around it.
+    is_flat: bool,
     /// Whether the following rows are children of this row.
     holds: bool,
     row: ComparedRow,
 }
 
+impl NumberedRow {
+    /// Returns whether the row differs in more than follows from the rows in it.
+    fn differs_itself(&self) -> bool {
+        let mut differs = self.row.differs.iter();
+        differs.any(|of| !matches!(of, Difference::Status | Difference::Duration))
+    }
+}
+
 fn draw_row(of: &NumberedRow, longest: i64) -> AnyView {
     let (row, holds) = (&of.row, of.holds);
+    let level = if of.is_flat { 0 } else { row.level.min(16) };
+    let is_longer = row.differs.contains(&Difference::Duration);
     let text = row
         .b
         .as_ref()
@@ -226,7 +273,7 @@ fn draw_row(of: &NumberedRow, longest: i64) -> AnyView {
     let below =
         (row.below > 0).then(|| words::counted(row.below.into(), "row below", "rows below"));
     view! {
-        <span role="gridcell" class="tree" title=title style:--level=row.level.min(16).to_string()>
+        <span role="gridcell" class="tree" title=title style:--level=level.to_string()>
             <b class=class title=says aria-label=says>{sign}</b>
             <span class="text" class:soft=row.differs.is_empty() dir="auto">{text}</span>
             <em class="more">{in_what(row)}</em>
@@ -236,7 +283,7 @@ fn draw_row(of: &NumberedRow, longest: i64) -> AnyView {
         {side(row.b.as_ref(), holds)}
         <span role="gridcell" class="num wide took">{row.longer.clone()}</span>
         <span role="gridcell" class="wide bars" aria-hidden="true">
-            {(!holds).then(|| [bar("a", row.a.as_ref(), longest), bar("b", row.b.as_ref(), longest)])}
+            {(!holds && is_longer).then(|| [bar("a", row.a.as_ref(), longest), bar("b", row.b.as_ref(), longest)])}
         </span>
     }
     .into_any()
