@@ -38,6 +38,14 @@ pub(crate) struct Choice {
     pub(crate) workflows: RwSignal<String>,
 }
 
+/// A part of the filter for runs that has a control of its own.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum FilterPart {
+    Status,
+    Days,
+    Why,
+}
+
 impl Choice {
     /// Clears the filters of runs and of workflows.
     pub(crate) fn clear(self) {
@@ -66,6 +74,27 @@ impl Choice {
                 .or(typed.before),
             why: Some(self.why.get()).filter(|why| !why.is_empty()),
             ..typed
+        }
+    }
+
+    /// Returns the filter for runs without one of its parts, for the control that chooses this part: it offers all that
+    /// the other parts leave.
+    pub(crate) fn filter_but(self, part: FilterPart) -> Filter {
+        let filter = self.filter();
+        match part {
+            FilterPart::Status => Filter {
+                status: Vec::new(),
+                ..filter
+            },
+            FilterPart::Days => Filter {
+                since: None,
+                before: None,
+                ..filter
+            },
+            FilterPart::Why => Filter {
+                why: None,
+                ..filter
+            },
         }
     }
 

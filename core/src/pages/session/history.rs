@@ -20,7 +20,7 @@ pub struct DayOfRuns {
 }
 
 /// Counts the runs of each day, in order of days. Days without runs are left out, and so are runs without a known time.
-pub fn days(runs: &[RunSummary]) -> Vec<DayOfRuns> {
+pub fn days<'a>(runs: impl IntoIterator<Item = &'a RunSummary>) -> Vec<DayOfRuns> {
     let mut days: BTreeMap<i64, DayOfRuns> = BTreeMap::new();
     for run in runs {
         let Some(day) = day_of(run) else { continue };
@@ -56,7 +56,7 @@ pub struct WhyFailed {
 }
 
 /// Groups failed runs by message, the most frequent one first. Runs without a known message are left out.
-pub fn why_failed(runs: &[RunSummary]) -> Vec<WhyFailed> {
+pub fn why_failed<'a>(runs: impl IntoIterator<Item = &'a RunSummary>) -> Vec<WhyFailed> {
     let mut all: BTreeMap<String, WhyFailed> = BTreeMap::new();
     for run in runs {
         let Some(message) = message(run) else {

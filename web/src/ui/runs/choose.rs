@@ -8,7 +8,7 @@ use prosescope_core::pages::view::{RunList, RunSummary};
 use super::days::Days;
 use super::table::Table;
 use crate::text::words;
-use crate::ui::choice::Choice;
+use crate::ui::choice::{Choice, FilterPart};
 use crate::ui::keys::focus;
 use crate::ui::parts::{Empty, live};
 use crate::ui::shell::name_of;
@@ -80,8 +80,9 @@ pub(super) fn Chosen(list: Memo<RunList>) -> impl IntoView {
 fn Statuses(list: Memo<RunList>, choice: Choice) -> impl IntoView {
     let counts = Memo::new(move |_| {
         let mut counts: BTreeMap<(usize, String), u64> = BTreeMap::new();
+        let filter = choice.filter_but(FilterPart::Status);
         list.with(|list| {
-            for run in &list.runs {
+            for run in list.runs.iter().filter(|run| filter.wants(run)) {
                 let word = status_word(run);
                 let rank = FIRST.iter().position(|first| *first == word);
                 *counts

@@ -3,14 +3,14 @@
 use leptos::ev::PointerEvent;
 use leptos::prelude::*;
 use prosescope_core::model::time::{DAY, Stamp};
-use prosescope_core::pages::session::{DayOfRuns, WhyFailed, days, why_failed};
+use prosescope_core::pages::session::{DayOfRuns, Filter, WhyFailed, days, why_failed};
 use prosescope_core::pages::view::RunList;
 
 use crate::text::words;
-use crate::ui::choice::Choice;
+use crate::ui::choice::{Choice, FilterPart};
 use crate::ui::parts::part_of;
 
-/// The largest ([`MOST`]) and the smallest ([`FEWEST`]) number of days that the chart shows.
+/// The largest ([`MOST`]) number of bars of the chart, and the smallest ([`FEWEST`]) if each stands for a day.
 const MOST: i64 = 61;
 const FEWEST: i64 = 14;
 
@@ -21,22 +21,32 @@ const REASONS: usize = 4;
 #[derive(Debug, Clone, PartialEq)]
 struct Drawn {
     first: i64,
+    /// The number of days that a bar stands for.
+    step: i64,
     days: Vec<DayOfRuns>,
-    /// The number of runs before the first day, and of runs without a time.
+    /// The number of runs without a time.
     others: u64,
 }
 
 /// Draws a bar for each day, and the reasons of failures. Clicking or dragging filters the list.
 #[component]
 pub(super) fn Days(list: Memo<RunList>, choice: Choice) -> impl IntoView {
-    let drawn = Memo::new(move |_| list.with(of));
-    let why = Memo::new(move |_| list.with(|list| why_failed(&list.runs)));
+    let drawn = Memo::new(move |_| {
+        let filter = choice.filter_but(FilterPart::Days);
+        list.with(|list| of(list, &filter))
+    });
+    let why = Memo::new(move |_| {
+        let filter = choice.filter_but(FilterPart::Why);
+        list.with(|list| why_failed(list.runs.iter().filter(|run| filter.wants(run))))
+    });
     // The index of the day on which the user began to drag; `None` if the user is not dragging.
     let begun = StoredValue::new(None::<i64>);
     let choose = move |drawn: &Drawn, from: i64, to: i64| {
         let (from, to) = (from.min(to), from.max(to));
-        choice.since.set(iso(drawn.first + from));
-        choice.until.set(iso(drawn.first + to));
+        choice.since.set(iso(drawn.first + from * drawn.step));
+        choice
+            .until
+            .set(iso(drawn.first + (to + 1) * drawn.step - 1));
     };
     let at = move |event: &PointerEvent, drawn: &Drawn| {
         let part = part_of(event)?;
@@ -65,16 +75,21 @@ pub(super) fn Days(list: Memo<RunList>, choice: Choice) -> impl IntoView {
     let bars = move || {
         drawn.get().map(|drawn| {
             let most = drawn.days.iter().map(|day| day.all).max().unwrap_or(1).max(1);
+            let step = drawn.step;
             let chosen = move |day: i64| {
-                let day = iso(day);
+                let (day, last) = (iso(day), iso(day + step - 1));
                 let (since, until) = (choice.since.read(), choice.until.read());
-                !since.is_empty() && *since <= day && (until.is_empty() || day <= *until)
+                !since.is_empty() && *since <= last && (until.is_empty() || day <= *until)
             };
             let bar = |of: &DayOfRuns| {
                 let of = *of;
                 let part = |count: u32| format!("{:.1}%", f64::from(count) / f64::from(most) * 100.0);
+                let until = match step {
+                    1 => String::new(),
+                    step => format!(" to {}", iso(of.day + step - 1)),
+                };
                 let title = format!(
-                    "{}: {}, {} failed",
+                    "{}{until}: {}, {} failed",
                     iso(of.day),
                     words::counted(of.all.into(), "run", "runs"),
                     of.failed
@@ -89,15 +104,20 @@ pub(super) fn Days(list: Memo<RunList>, choice: Choice) -> impl IntoView {
             };
             let all: u64 = drawn.days.iter().map(|day| u64::from(day.all)).sum();
             let failed: u64 = drawn.days.iter().map(|day| u64::from(day.failed)).sum();
-            let said = format!("Runs a day: {all} in all, {failed} failed. Type dates or “last week” to choose days.");
-            let (from, to) = (drawn.first, drawn.first + drawn.days.len() as i64 - 1);
+            let every = match step {
+                1 => "Runs a day".to_owned(),
+                7 => "Runs a week".to_owned(),
+                step => format!("Runs in {step} days each"),
+            };
+            let said = format!("{every}: {all} in all, {failed} failed. Type dates or “last week” to choose days.");
+            let (from, to) = (drawn.first, drawn.first + drawn.days.len() as i64 * step - 1);
             let others = (drawn.others > 0).then(|| {
-                view! { <span>{words::counted(drawn.others, "older or undated run", "older or undated runs")}</span> }
+                view! { <span>{words::counted(drawn.others, "undated run", "undated runs")}</span> }
             });
             view! {
                 <section class="days-of-runs">
-                    <h2>"Runs a day"<small>"UTC · drag to choose"</small>
-                        <span class="key"><i class="o"></i>"others"<i class="b"></i>"failed"<i class="w"></i>"waiting or stopped"</span></h2>
+                    <h2>{every}<small>"UTC · drag to choose"</small>
+                        <span class="key"><i class="o"></i>"completed"<i class="b"></i>"failed"<i class="w"></i>"waiting or stopped"</span></h2>
                     <div class="days" role="img" aria-label=said on:pointerdown=down on:pointermove=moved>
                         {drawn.days.iter().map(bar).collect_view()}
                     </div>
@@ -142,30 +162,45 @@ fn reason(why: &WhyFailed, choice: Choice) -> AnyView {
     .into_any()
 }
 
-/// Returns the days to show, up to the day of the newest run. Returns `None` if all runs began on one day, or if no
-/// times are recorded.
-fn of(list: &RunList) -> Option<Drawn> {
+/// Returns the days to show, from the oldest run to the newest, with the runs that the filter wants. Returns `None` if
+/// all runs began on one day, or if no times are recorded.
+fn of(list: &RunList, filter: &Filter) -> Option<Drawn> {
     let known = days(&list.runs);
     let (oldest, newest) = (known.first()?.day, known.last()?.day);
     if oldest == newest {
         return None;
     }
-    let many = (newest - oldest + 1).clamp(FEWEST, MOST);
-    let first = newest - many + 1;
-    let of_day = |day: i64| {
-        let found = known.binary_search_by_key(&day, |of| of.day).ok();
-        let found = found.and_then(|at| known.get(at)).copied();
-        found.unwrap_or(DayOfRuns {
-            day,
+    let span = newest - oldest + 1;
+    let step = match (span + MOST - 1) / MOST {
+        1 => 1,
+        // A bar for weeks is easier to read than one for four days.
+        2..=7 => 7,
+        step => step,
+    };
+    let many = ((span + step - 1) / step).max(if step == 1 { FEWEST } else { 1 });
+    let first = newest - many * step + 1;
+    let mut drawn: Vec<DayOfRuns> = (0..many)
+        .map(|at| DayOfRuns {
+            day: first + at * step,
             ..DayOfRuns::default()
         })
-    };
-    let drawn: Vec<DayOfRuns> = (first..=newest).map(of_day).collect();
-    let counted: u64 = drawn.iter().map(|day| u64::from(day.all)).sum();
+        .collect();
+    let mut counted = 0;
+    for of in days(list.runs.iter().filter(|run| filter.wants(run))) {
+        let at = usize::try_from((of.day - first) / step).ok();
+        if let Some(bar) = at.and_then(|at| drawn.get_mut(at)) {
+            bar.all += of.all;
+            bar.failed += of.failed;
+            bar.waiting += of.waiting;
+            counted += u64::from(of.all);
+        }
+    }
+    let wanted = list.runs.iter().filter(|run| filter.wants(run)).count() as u64;
     Some(Drawn {
         first,
+        step,
         days: drawn,
-        others: (list.runs.len() as u64).saturating_sub(counted),
+        others: wanted.saturating_sub(counted),
     })
 }
 

@@ -1,7 +1,8 @@
 //! Draws the table of runs: one row per run, with columns by which the user can sort.
 
 use leptos::prelude::*;
-use prosescope_core::pages::session::{ListOrder, day_of};
+use prosescope_core::model::time::Stamp;
+use prosescope_core::pages::session::{ListOrder, began, day_of};
 use prosescope_core::pages::view::{AGAINST, RunList, RunSummary, TokenCount, icon};
 
 use super::days::words_of;
@@ -203,7 +204,8 @@ fn cells(app: App, run: &RunSummary, same_day: bool) -> AnyView {
     };
     let day = day_of(run).filter(|_| !same_day).map(words_of);
     let started = run.started.as_ref();
-    let clock = started.map(|at| words::clock(at).chars().take(5).collect::<String>());
+    // The day and the time of day are of one source, by which the list is ordered.
+    let clock = began(run).map(|at| words::minute(&Stamp::At(at)));
     let when = match (started, &run.file_changed) {
         (Some(at), _) => words::joined([
             words::moment(at),
