@@ -256,7 +256,7 @@ fn rows_of_other_tools_are_unsealed_g7() {
     assert_eq!((alone.unsealed, alone.findings.len()), (3, 0));
     assert_eq!(
         alone.sentence(),
-        "No row is sealed (3 rows): a change would not be noticed."
+        "The log is not sealed (3 rows): nobody could tell if it was changed."
     );
     assert_eq!(alone.head(), None);
 

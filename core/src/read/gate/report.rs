@@ -198,7 +198,7 @@ impl ChainReport {
                 format!("The log agrees with its chain ({}){of}.", rows(self.sealed))
             }
             ChainState::Unsealed => format!(
-                "No row is sealed ({}): a change would not be noticed.",
+                "The log is not sealed ({}): nobody could tell if it was changed.",
                 rows(self.unsealed)
             ),
             ChainState::Partly => {

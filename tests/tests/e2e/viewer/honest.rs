@@ -179,8 +179,7 @@ fn a_gate_past_its_deadline_is_not_offered_for_approval() {
     let buttons =
         viewer.eval("[...document.querySelectorAll('.acts button')].map(b => b.innerText.trim())");
     assert_eq!(buttons, json!(["Copy for a model", "Record the time-out…"]));
-    viewer.key("5");
-    viewer.wait_page("Gates");
+    viewer.open_page("Gates");
     viewer.wait_main("which counts as a rejection");
     viewer.wait_main("prosescope gates expire");
     assert!(
@@ -430,7 +429,7 @@ fn a_start_says_what_it_is_from_and_a_files_date_is_no_sign_of_life() {
         viewer.key("Escape");
         viewer.wait("!document.querySelector('dialog.sheet')");
         viewer.click_text(".acts button", "…");
-        viewer.wait_text("Left: up to 2 statements, from line 2 on.");
+        viewer.wait_text("Not done: up to 2 statements, from line 2 on.");
         viewer.key("Escape");
         viewer.wait("!document.querySelector('dialog.sheet')");
         assert_eq!(ago, false, "nothing is said to be a sign of life");

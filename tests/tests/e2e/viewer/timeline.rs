@@ -123,8 +123,7 @@ fn what_is_open_is_made_wider() {
     viewer.key("ArrowLeft");
     viewer.wait(&format!("{width} === {}", before + 48));
     // The changed width is kept on other pages, and another key resets it.
-    viewer.key("4");
-    viewer.wait_page("Agents");
+    viewer.open_page("Agents");
     viewer.wait(&format!("{width} === {}", before + 48));
     viewer.eval("document.querySelector('.divider').focus()");
     viewer.key("Home");
@@ -156,8 +155,7 @@ fn a_page_is_printed_with_all_of_its_rows() {
     viewer.eval("dispatchEvent(new Event('afterprint'))");
     viewer.wait(&format!("{drawn} < {all}"));
     // A page without a list is printed as it is on the screen.
-    viewer.key("8");
-    viewer.wait_page("state.md");
+    viewer.open_page("state.md");
     viewer.eval("window.printed = null");
     viewer.key("Ctrl+p");
     viewer.wait("window.printed === 0");
@@ -186,7 +184,7 @@ fn what_is_left_stands_below_the_trace() {
         return;
     };
     viewer.drop_run(&[&example(FAILED)]);
-    viewer.wait("document.querySelector('.ahead summary').innerText === 'Left: up to 8 statements, from line 38 on'");
+    viewer.wait("document.querySelector('.ahead summary').innerText === 'Not done: up to 8 statements, from line 38 on'");
     viewer.click(".ahead summary");
     viewer.wait("[...document.querySelectorAll('.ahead li')].some(line => line.innerText.includes('the run is here'))");
     viewer.click_text(".ahead li a", "line 46");

@@ -35,7 +35,7 @@ fn next(overview: &Overview) -> AnyView {
     });
     view! {
         <p><b>"Next: "</b>{overview.next.clone()}"."</p>
-        <p class="soft">"Left: "{overview.left.clone()}"."</p>
+        <p class="soft">"Not done: "{overview.left.clone()}"."</p>
         {command}
     }
     .into_any()

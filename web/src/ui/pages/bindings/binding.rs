@@ -127,11 +127,11 @@ fn Why(row: BindingRow) -> impl IntoView {
     view! {
         <h3>"How "<code dir="auto">{name}</code>" resolves"</h3>
         <p class="asked-from">
-            <label>"Seen from frame "
+            <label>"Which value is used in frame "
                 <input type="number" inputmode="numeric" placeholder="root"
                     prop:value=move || from.get().map_or_else(String::new, |id| id.to_string()) on:change=choose/>
             </label>
-            <span class="faint">"(empty: the root)"</span>
+            <span class="faint">"(empty: at the top level)"</span>
         </p>
         {loaded(answer, move |view: ResolutionView| resolution(&view, binding))}
     }

@@ -46,7 +46,7 @@ pub(super) fn draw(run: ShownRun) -> AnyView {
         is_planned.get().then(|| {
             view! {
                 <details class="ahead" on:toggle=move |_| open.set(true)>
-                    <summary>"Left: "{move || left.get()}</summary>
+                    <summary>"Not done: "{move || left.get()}</summary>
                     {live(list)}
                 </details>
             }
