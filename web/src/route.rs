@@ -196,18 +196,18 @@ impl Page {
         }
     }
 
-    /// Returns the key that opens the page.
-    pub(crate) fn key(self) -> char {
-        let mut numbered = Page::ALL.iter().filter(|page| **page != Page::Sql);
-        match numbered.position(|page| *page == self) {
-            Some(at) => char::from(b'1' + at as u8),
-            None => 'q',
-        }
+    /// Returns the pages that have numbers as keys, of those that are offered. The page for SQL has the key `q`.
+    pub(crate) fn numbered(offered: &[Page]) -> impl Iterator<Item = Page> {
+        offered.iter().copied().filter(|page| *page != Page::Sql)
     }
 
-    /// Returns the page that this key opens.
-    pub(crate) fn of_key(key: char) -> Option<Page> {
-        Page::ALL.into_iter().find(|page| page.key() == key)
+    /// Returns the key that opens this page, if these pages are offered; `None` if it is not offered.
+    pub(crate) fn key(self, offered: &[Page]) -> Option<String> {
+        if self == Page::Sql {
+            return Some("q".to_owned());
+        }
+        let at = Page::numbered(offered).position(|page| page == self)?;
+        Some((at + 1).to_string())
     }
 }
 
@@ -557,12 +557,10 @@ mod tests {
     }
 
     #[test]
-    fn every_page_has_its_key() {
-        let keys: String = Page::ALL.iter().map(|page| page.key()).collect();
-        assert_eq!(keys, "12345678q9");
-        for page in Page::ALL {
-            assert_eq!(Page::of_key(page.key()), Some(page));
-        }
-        assert_eq!(Page::of_key('x'), None);
+    fn keys_count_only_the_pages_that_are_offered() {
+        let offered = [Page::Trace, Page::Bindings, Page::Sql, Page::Issues];
+        let keys = offered.map(|page| page.key(&offered).unwrap());
+        assert_eq!(keys, ["1", "2", "q", "3"]);
+        assert_eq!(Page::Gates.key(&offered), None);
     }
 }

@@ -2,7 +2,8 @@
 
 use leptos::prelude::*;
 
-use super::keys::KEYS;
+use super::commands::COMMANDS;
+use super::keys::MOVES;
 use super::parts::live;
 use super::sheet::sheet;
 use super::state::App;
@@ -14,12 +15,8 @@ pub(crate) fn Help() -> impl IntoView {
     let keys = || {
         view! {
             <dl class="keys">
-                {KEYS.map(|(keys, what)| view! {
-                    <div>
-                        <dt>{keys.iter().map(|key| view! { <kbd>{*key}</kbd> }).collect_view()}</dt>
-                        <dd>{what}</dd>
-                    </div>
-                })}
+                {COMMANDS.iter().filter(|of| !of.key.is_empty()).map(|of| line(of.key.split(' ').collect(), of.name)).collect_view()}
+                {MOVES.map(|(keys, what)| line(keys.to_vec(), what))}
             </dl>
         }
     };
@@ -27,4 +24,9 @@ pub(crate) fn Help() -> impl IntoView {
         let shown = app.help.get();
         shown.then(|| sheet("Keys", move || app.help.set(false), keys().into_any()))
     })
+}
+
+fn line(keys: Vec<&'static str>, what: &'static str) -> AnyView {
+    let keys = keys.into_iter().map(|key| view! { <kbd>{key}</kbd> });
+    view! { <div><dt>{keys.collect_view()}</dt><dd>{what}</dd></div> }.into_any()
 }

@@ -4,68 +4,41 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast as _;
 use web_sys::{HtmlElement, KeyboardEvent};
 
-use super::detail;
-use super::opening::pick_files;
 use super::pages::failures;
-use super::state::{App, Desk, Move, find};
+use super::state::{App, Move};
+use super::{commands, detail};
 use crate::route::{Page, Route, Tab};
 use crate::text::axis::VisiblePart;
 
-/// The keys and their descriptions, for the help.
-pub(crate) const KEYS: [(&[&str], &str); 23] = [
-    (&["1", "…", "9"], "Pages, in the order of the list"),
-    (
-        &["q"],
-        "Open the SQL page; on that page, go to the query field",
-    ),
+/// The keys that move or belong to a list, and their descriptions, for the help. The other keys are those of
+/// [`COMMANDS`](super::commands::COMMANDS).
+pub(crate) const MOVES: [(&[&str], &str); 12] = [
+    (&["1", "…", "9"], "Pages, in the order of their tabs"),
     (&["j", "k"], "Next and previous row"),
     (&["↑", "↓", "Home", "End"], "Move in a list"),
     (&["→", "←"], "Unfold or fold the row; go to its parent"),
     (&["Enter"], "Open the row"),
     (&["n", "p"], "Next and previous failure"),
-    (&["e"], "Trace: fold or unfold rows that succeeded"),
-    (&["x", "c"], "Runs: mark two, and compare them"),
-    (&["y"], "Copy for a model: the open row, or the run"),
-    (&["a"], "Decide the gate that waits"),
-    (
-        &["+", "-", "[", "]"],
-        "Timeline: zoom in, zoom out, earlier, later",
-    ),
+    (&["+", "-"], "Timeline: zoom in, zoom out"),
+    (&["[", "]"], "Timeline: earlier, later"),
     (&["f", "0"], "Timeline: zoom to this row, show all"),
-    (&["g"], "The list of runs"),
-    (&["Ctrl", "K"], "Find a text, a page, a run, a command"),
-    (
-        &["/"],
-        "Find, as Ctrl K; in the list of runs, filter the list",
-    ),
-    (&["w"], "Follow changes, or pause"),
-    (&["Ctrl", "O"], "Open files"),
-    (&["Ctrl", "P"], "Print the page with all rows"),
     (&["Tab"], "To the next link or button"),
     (&["Esc"], "Close what was opened last"),
     (&["Alt", "←"], "Back"),
-    (&["?"], "These keys"),
 ];
 
 /// Handles a key press that no part of the page has handled.
 pub(crate) fn on_key(app: App, event: &KeyboardEvent) {
-    let key = event.key();
-    if (event.ctrl_key() || event.meta_key()) && !event.alt_key() && key.eq_ignore_ascii_case("o") {
-        event.prevent_default();
-        pick_files();
+    let command = commands::pressed(app, event);
+    if event.ctrl_key() || event.meta_key() {
+        // These keys work everywhere, also in a text field and over an open sheet.
+        if let Some(command) = command {
+            event.prevent_default();
+            (command.act)(app);
+        }
         return;
     }
-    if (event.ctrl_key() || event.meta_key()) && !event.alt_key() && key.eq_ignore_ascii_case("p") {
-        event.prevent_default();
-        app.print();
-        return;
-    }
-    if (event.ctrl_key() || event.meta_key()) && !event.alt_key() && key.eq_ignore_ascii_case("k") {
-        event.prevent_default();
-        app.finder.update(|shown| *shown = !*shown);
-        return;
-    }
-    if event.ctrl_key() || event.meta_key() || event.alt_key() || is_typing(event) {
+    if event.alt_key() || is_typing(event) {
         return;
     }
     if app.help.get_untracked()
@@ -74,87 +47,26 @@ pub(crate) fn on_key(app: App, event: &KeyboardEvent) {
     {
         return;
     }
-    let done = match key.as_str() {
-        "?" => {
-            app.help.set(true);
+    let key = event.key();
+    let done = match (command, key.as_str()) {
+        (Some(command), _) => {
+            (command.act)(app);
             true
         }
-        "j" => app.move_in_list(Move::Down) || step(true),
-        "k" => app.move_in_list(Move::Up) || step(false),
+        (_, "j") => app.move_in_list(Move::Down) || step(true),
+        (_, "k") => app.move_in_list(Move::Up) || step(false),
         // The arrow keys move in the list if no element has the focus. Otherwise they belong to the focused element.
-        "ArrowDown" if is_nowhere() => app.move_in_list(Move::Down),
-        "ArrowUp" if is_nowhere() => app.move_in_list(Move::Up),
-        "n" => failure(app, Move::NextFailure),
-        "p" => failure(app, Move::PreviousFailure),
-        "g" => {
-            app.go(Route::Home);
-            true
-        }
-        "/" if matches!(
-            *app.route.read_untracked(),
-            Route::Run { .. } | Route::Workflow { .. } | Route::Workflows { .. }
-        ) =>
-        {
-            app.finder.set(true);
-            true
-        }
-        "/" => focus("input[type=search]"),
-        "w" => follow(app),
-        "y" | "a" => press(&key),
-        "q" if focus("#sql") => true,
-        "e" => app.move_in_list(Move::FoldWell),
-        "x" => mark(app),
-        "c" if matches!(*app.route.read_untracked(), Route::Home) => app.compare(),
-        "+" | "=" | "-" | "[" | "]" | "f" | "0" => timeline(app, &key),
-        "Escape" => close(app),
-        _ => match key
-            .chars()
-            .next()
-            .filter(|_| key.len() == 1)
-            .and_then(Page::of_key)
-        {
-            Some(page) => go_page(app, page),
-            None => false,
-        },
+        (_, "ArrowDown") if is_nowhere() => app.move_in_list(Move::Down),
+        (_, "ArrowUp") if is_nowhere() => app.move_in_list(Move::Up),
+        (_, "n") => failure(app, Move::NextFailure),
+        (_, "p") => failure(app, Move::PreviousFailure),
+        (_, "+" | "=" | "-" | "[" | "]" | "f" | "0") => timeline(app, &key),
+        (_, "Escape") => close(app),
+        _ => key.parse().is_ok_and(|number| go_page(app, number)),
     };
     if done {
         event.prevent_default();
     }
-}
-
-/// Clicks the button with this key, in the detail of the open row or else in the band of the run. Returns whether such
-/// a button exists.
-fn press(key: &str) -> bool {
-    let find = |within: &str| {
-        let button = format!("{within} [data-key={key}]");
-        let button = document().query_selector(&button).ok().flatten();
-        button.and_then(|button| button.dyn_into::<HtmlElement>().ok())
-    };
-    let button = find(".detail").or_else(|| find(".band"));
-    if let Some(button) = &button {
-        button.click();
-    }
-    button.is_some()
-}
-
-/// Marks a run for comparison: the open run, or the current row in the list of runs.
-fn mark(app: App) -> bool {
-    let Route::Run { run, .. } = app.route.get_untracked() else {
-        return app.move_in_list(Move::Mark);
-    };
-    let place = match &*app.desk.read_untracked() {
-        Desk::Open(list) => find(list, &run),
-        _ => None,
-    };
-    let Some(place) = place else { return false };
-    app.pair(&place);
-    app.say(match app.paired.read_untracked().contains(&place) {
-        true => {
-            "This run is marked. To compare it, mark another run in the list (g, x), then press c"
-        }
-        false => "This run is no longer marked",
-    });
-    true
 }
 
 /// Moves the focus to the page's content.
@@ -211,15 +123,21 @@ pub(crate) fn is_typing(event: &web_sys::Event) -> bool {
     target.is_some_and(|t| matches!(t.tag_name().as_str(), "INPUT" | "TEXTAREA" | "SELECT"))
 }
 
-fn go_page(app: App, page: Page) -> bool {
+/// Goes to the page whose tab has this number, from 1. Returns whether there is such a page.
+fn go_page(app: App, number: usize) -> bool {
+    let Some(at) = number.checked_sub(1) else {
+        return false;
+    };
     match app.route.get_untracked() {
         Route::Run { run, .. } => {
+            let Some(page) = Page::numbered(&app.offered.read_untracked()).nth(at) else {
+                return false;
+            };
             app.go(Route::page(&run, page));
             focus("main");
         }
         Route::Workflow { place, id, .. } => {
-            let at = Page::ALL.iter().position(|known| *known == page);
-            let Some(tab) = at.and_then(|at| Tab::ALL.get(at)) else {
+            let Some(tab) = Tab::ALL.get(at) else {
                 return false;
             };
             app.go(Route::workflow(&place, &id, *tab));
@@ -263,15 +181,6 @@ fn failure(app: App, step: Move) -> bool {
         }
         _ => false,
     }
-}
-
-/// Pauses or continues following changes. If dropped files have changed, opens them again instead.
-fn follow(app: App) -> bool {
-    if app.follow.outdated.read_untracked().is_some() {
-        app.open_again();
-        return true;
-    }
-    app.follow.toggle()
 }
 
 /// Closes what was opened last: the sharing panel, a notice, or the detail beside a list. Returns whether something was

@@ -13,6 +13,7 @@ mod bar_end;
 mod cells;
 mod choice;
 mod clock;
+mod commands;
 mod compare;
 mod detail;
 mod divider;

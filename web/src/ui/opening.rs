@@ -15,7 +15,7 @@ mod pick;
 
 pub(crate) use drop::{on_drop, open_handles};
 pub(crate) use paste::on_paste;
-pub(crate) use pick::{Picker, pick_files, pick_folder};
+pub(crate) use pick::{Picker, pick_beside, pick_files, pick_folder};
 
 /// Returns the run contained in this page, as a file. Only the first call returns the run.
 pub(crate) fn own_run() -> Option<web_sys::File> {

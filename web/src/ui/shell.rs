@@ -206,6 +206,12 @@ fn Pages(page: Memo<Page>) -> impl IntoView {
         }
         _ => true,
     };
+    let all = Memo::new(move |_| {
+        let offered = Page::ALL.into_iter().filter(|of| is_offered(*of));
+        offered.collect::<Vec<_>>()
+    });
+    let app = App::get();
+    Effect::new(move || app.offered.set(all.get()));
     let tone = move |of: Page| {
         let waits = run.overview.with(|overview| {
             let overview = overview.as_ref().and_then(|answer| answer.as_ref().ok());
@@ -237,10 +243,10 @@ fn Pages(page: Memo<Page>) -> impl IntoView {
     view! {
         <nav class="pages" aria-label="Pages" node_ref=nav>
             {Page::ALL.map(|of| {
-                // `offered` is a memo, so that the link is redrawn only if it appears or disappears. A focused link
-                // thus keeps the focus.
-                let offered = Memo::new(move |_| is_offered(of));
-                live(move || offered.get().then(|| {
+                // The key is a memo, so that the link is redrawn only if it appears, disappears or has another key. A
+                // focused link thus keeps the focus.
+                let key = Memo::new(move |_| all.with(|all| of.key(all).filter(|_| all.contains(&of))));
+                live(move || key.get().map(|key| {
                 let to = run.page(of).to_string();
                 let words = match of {
                     Page::Issues => live(move || view! { <span class=found(run).1>{found(run).0}</span> }),
@@ -252,7 +258,7 @@ fn Pages(page: Memo<Page>) -> impl IntoView {
                     }),
                 };
                 view! {
-                    <a href=to class:found=of == Page::Issues title=format!("{} ({})", of.title(), of.key())
+                    <a href=to class:found=of == Page::Issues title=format!("{} ({key})", of.title())
                         aria-current=move || (page.get() == of).then_some("page")>{words}</a>
                 }
             }))})}

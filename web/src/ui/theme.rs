@@ -71,7 +71,7 @@ pub(crate) fn ThemeButton() -> impl IntoView {
     };
     let label = move || format!("Theme: {}", theme.get().word());
     view! {
-        <button class="icon" on:click=turn title=label aria-label=label>
+        <button class="icon theme" on:click=turn title=label aria-label=label>
             {move || match theme.get() {
                 Theme::System => icons::system(),
                 Theme::Light => icons::sun(),

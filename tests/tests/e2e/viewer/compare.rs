@@ -74,10 +74,33 @@ fn two_runs_are_compared_by_mouse_and_by_keys() {
         viewer.key(key);
     }
     viewer.wait(differs);
+    // A move opens the row. Rows that only enclose others are listed only with all rows.
     viewer.key("j");
-    viewer.key("Enter");
-    viewer.wait("location.hash.endsWith('/0')");
+    viewer.wait("/\\/\\d+$/.test(location.hash)");
+    let blocks = "[...document.querySelectorAll('.compare-rows .text')].filter(e => e.innerText.startsWith('do ')).length";
+    assert_eq!(viewer.eval(blocks), serde_json::json!(0));
+    viewer.click_text(".tools label", "Also show equal rows");
+    viewer.wait(&format!("{blocks} > 0"));
     viewer.assert_quiet();
+}
+
+/// Two files that came by mail have the same name. The second is opened beside the first, by the finder.
+#[test]
+fn another_file_is_compared_with_the_open_run() {
+    let (Some(_), Some(mut viewer)) = (needs::sqlite3(), Viewer::from_disk()) else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let runs = two(folder.path()).join("runs");
+    let file = |run: &str| runs.join(run).join("state.db");
+    viewer.drop_run(&[&file("20260118-201530-aaaaaa")]);
+    viewer.key("Ctrl+k");
+    viewer.wait("document.querySelector('dialog.finder input:focus')");
+    viewer.type_text("compare with another");
+    viewer.wait("document.querySelectorAll('dialog.finder [role=option]').length === 1");
+    viewer.set_files("#pick-beside", &[&file("20260119-201530-bbbbbb")]);
+    viewer.wait_main("5 rows differ");
+    viewer.assert_no_errors();
 }
 
 #[test]

@@ -49,8 +49,7 @@ fn folder(dir: &Path) -> PathBuf {
 /// Returns the names of the files that the viewer lists.
 fn listed(viewer: &mut Viewer) -> BTreeSet<String> {
     viewer.look(1400, 2000, false);
-    viewer.key("7");
-    viewer.wait_page("Data");
+    viewer.open_page("Data");
     viewer.wait(
         "document.querySelectorAll('main .rows .row:not(.head)').length >=
            document.querySelector('main .rows').getAttribute('aria-rowcount') - 1",
@@ -83,8 +82,7 @@ fn from_disk_a_folder_is_shown_with_what_the_browser_gives_and_that_is_said() {
     for name in PLAIN {
         assert!(files.contains(name), "{name} is not in {files:?}");
     }
-    viewer.key("9");
-    viewer.wait_page("Issues");
+    viewer.open_page("Issues");
     viewer.wait_main("names-hidden");
     viewer.wait_main("does not receive dropped files");
     if cfg!(target_os = "linux") {
@@ -96,8 +94,7 @@ fn from_disk_a_folder_is_shown_with_what_the_browser_gives_and_that_is_said() {
     fs::write(whole.join("state.md"), "# Execution State\n\nrun: y\n").unwrap();
     viewer.drop_files(&[&whole]);
     viewer.wait("document.querySelector('.bar .id')?.innerText === 'y'");
-    viewer.key("9");
-    viewer.wait_page("Issues");
+    viewer.open_page("Issues");
     assert!(
         !viewer.main_text().contains("names-hidden"),
         "{}",
@@ -134,8 +131,7 @@ fn over_http_a_dropped_folder_is_shown_with_all_its_files() {
     for name in PLAIN.iter().chain(&UNUSUAL) {
         assert!(files.contains(*name), "{name:?} is not in {files:?}");
     }
-    viewer.key("9");
-    viewer.wait_page("Issues");
+    viewer.open_page("Issues");
     assert!(!viewer.main_text().contains("names-hidden"));
     viewer.assert_no_errors();
 }
@@ -160,16 +156,14 @@ fn reading_that_does_not_end_is_ended_and_the_viewer_goes_on() {
     viewer.try_eval_in_worker(hurry).unwrap();
     viewer.drop_run(&[&database]);
     // The part of the run that was read before the time-out is shown.
-    viewer.key("9");
-    viewer.wait_page("Issues");
+    viewer.open_page("Issues");
     viewer.wait_main(STOPPED);
     viewer
         .try_eval_in_worker("{ Date.now = Date.now.before }")
         .unwrap();
     viewer.eval("location.hash = '#/'");
     viewer.drop_run(&[&database]);
-    viewer.key("9");
-    viewer.wait_page("Issues");
+    viewer.open_page("Issues");
     viewer.wait_main("parent-cycle");
     assert!(!viewer.main_text().contains(STOPPED));
     viewer.assert_quiet();

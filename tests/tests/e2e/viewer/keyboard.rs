@@ -1,6 +1,9 @@
 //! Tests that every page and every value can be reached by keyboard alone.
 
 use std::collections::BTreeSet;
+use std::fs;
+
+use prosescope_tests::{build, needs};
 
 use super::{FAILED, FINISHED, FOLDER, PAGES, Viewer, WAITING, example, examples};
 
@@ -188,5 +191,60 @@ fn help_lists_the_keys_and_closes() {
     viewer.wait("document.querySelector('[role=dialog], dialog[open]').innerText.includes('Next and previous row')");
     viewer.key("Escape");
     viewer.wait("!document.querySelector('[role=dialog], dialog[open]')");
+    viewer.assert_quiet();
+}
+
+/// A run without agents, gates and imports has no tabs for them, and the keys count the tabs that are there.
+#[test]
+fn keys_count_the_tabs_that_are_there() {
+    let (Some(_), Some(mut viewer)) = (needs::sqlite3(), Viewer::from_disk()) else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let database = folder.path().join("state.db");
+    fs::copy(example(FAILED).join("state.db"), &database).unwrap();
+    build::sql(
+        &database,
+        "DELETE FROM gate_audit_log; DELETE FROM gates; DELETE FROM agent_segments; DELETE FROM agents; DELETE FROM imports;",
+    );
+    viewer.drop_run(&[&database]);
+    viewer.wait("document.querySelectorAll('nav.pages a').length === 7");
+    let keys = viewer.eval(
+        "[...document.querySelectorAll('nav.pages a')].map(a => a.title.match(/\\((.)\\)$/)[1]).join('')",
+    );
+    assert_eq!(keys, serde_json::json!("12345q6"));
+    viewer.key("6");
+    viewer.wait_page("Issues");
+    viewer.key("4");
+    viewer.wait_page("Data");
+    viewer.assert_quiet();
+}
+
+/// The finder has the same commands as the keys, and only those that can be used.
+#[test]
+fn commands_are_found_by_their_names() {
+    let Some(mut viewer) = Viewer::from_disk() else {
+        return;
+    };
+    viewer.drop_run(&[&example(FAILED)]);
+    let mut find = |text: &str| {
+        viewer.key("Ctrl+k");
+        viewer.wait("document.querySelector('dialog.finder input:focus')");
+        viewer.eval("document.querySelector('dialog.finder input').select()");
+        viewer.type_text(text);
+        viewer.wait("document.querySelectorAll('dialog.finder [role=option]').length === 1");
+        viewer.key("Enter");
+        viewer.wait("!document.querySelector('dialog.finder[open]')");
+    };
+    find("theme light");
+    find("about this run");
+    viewer.wait("document.documentElement.dataset.theme === 'light'");
+    viewer.wait("document.querySelector('dialog.sheet').innerText.includes('About this run')");
+    viewer.key("Escape");
+    viewer.wait("!document.querySelector('dialog.sheet')");
+    viewer.key("Ctrl+k");
+    viewer.wait("document.querySelector('dialog.finder input:focus')");
+    viewer.type_text("decide the gate");
+    viewer.wait("!document.querySelector('dialog.finder [role=option]')");
     viewer.assert_quiet();
 }

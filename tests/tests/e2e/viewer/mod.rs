@@ -90,6 +90,14 @@ impl Viewer {
         self.wait_page("Trace");
     }
 
+    /// Opens a page of a run by its tab, and waits until it is completely shown.
+    fn open_page(&mut self, title: &str) {
+        let tab = format!("nav.pages a[title^='{title} (']");
+        self.wait(&format!("document.querySelector(\"{tab}\")"));
+        self.click(&tab);
+        self.wait_page(title);
+    }
+
     /// Waits until this page of a run is completely shown.
     fn wait_page(&mut self, title: &str) {
         let title = json!(title);

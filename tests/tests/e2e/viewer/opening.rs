@@ -153,8 +153,7 @@ fn a_database_with_its_wal_shows_the_newest_rows_and_without_it_says_so() {
     viewer.drop_files(&[&database]);
     viewer.wait_main("Running");
     assert!(!viewer.main_text().contains("Newest"));
-    viewer.key("9");
-    viewer.wait_page("Issues");
+    viewer.open_page("Issues");
     viewer.wait_main("-wal");
     viewer.wait("document.querySelector('.unread[role=alert]').innerText.includes('state.db-wal')");
     viewer.assert_quiet();
@@ -167,8 +166,7 @@ fn a_dropped_run_folder_opens_with_its_files() {
     };
     viewer.drop_run(&[&example(FOLDER)]);
     viewer.wait_main("interrupted");
-    viewer.key("6");
-    viewer.wait_page("Imports");
+    viewer.open_page("Imports");
     viewer.wait_main("survey");
     viewer.assert_quiet();
 }

@@ -76,8 +76,7 @@ fn a_shared_page_opens_by_itself_and_gives_its_run_back() {
     viewer.eval("location.hash = '#/'");
     viewer.drop_run(&[&zip]);
     viewer.wait_main("unchanged");
-    viewer.key("9");
-    viewer.wait_page("Issues");
+    viewer.open_page("Issues");
     viewer.wait_main("shared-copy");
     viewer.assert_quiet();
 }
@@ -203,8 +202,7 @@ fn what_was_altered_or_does_harm_is_said() {
     viewer.wait_main("do not rely on this copy");
     viewer.wait_main("state.md was changed");
     shoot(&mut viewer, "shared-changed");
-    viewer.key("9");
-    viewer.wait_page("Issues");
+    viewer.open_page("Issues");
     viewer.wait_main("share-changed");
     viewer.assert_quiet();
 }

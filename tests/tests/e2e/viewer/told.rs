@@ -177,8 +177,7 @@ fn what_cannot_be_read_of_an_agent_is_not_called_none() {
     damage(&database, "in the statement");
     viewer.drop_run(&[&database]);
     viewer.wait_main("times of statements could not be read");
-    viewer.key("4");
-    viewer.wait_page("Agents");
+    viewer.open_page("Agents");
     viewer.wait_main("1 invocation · memory not readable");
     viewer.wait_main("it is unknown whether the agent has a memory");
     let said = viewer.main_text().to_lowercase();

@@ -35,7 +35,10 @@ pub(crate) fn Band() -> impl IntoView {
     });
     on_cleanup(move || app.sheet.set(None));
     let acts = Memo::new(move |_| Some(Acts::of(&run.overview.get()?.ok()?)));
-    let outputs = Memo::new(move |_| run.overview.get()?.ok().map(|overview| overview.outputs));
+    let outputs = Memo::new(move |_| {
+        let overview = run.overview.get()?.ok()?;
+        Some((overview.outputs, overview.last_value))
+    });
     let is_trace = Memo::new(move |_| app.route.read().is_trace());
     view! {
         <section class="band" aria-label="Status of the run">
@@ -45,7 +48,7 @@ pub(crate) fn Band() -> impl IntoView {
                 {live(move || acts.get().map(|acts| acts.draw(app)))}
             </div>
             <SharedNote/>
-            {live(move || is_trace.get().then(|| outputs.get().map(answer::draw)))}
+            {live(move || is_trace.get().then(|| outputs.get().map(|(outputs, last)| answer::draw(outputs, last))))}
         </section>
         {live(move || app.sheet.get().map(|shown| open(app, shown)))}
     }
@@ -283,7 +286,11 @@ impl Acts {
                 .filter(|_| waits.is_empty())
                 .map(|says| (says, place.is_some() && !overview.is_alive)),
             is_model: !is_over && overview.trace_nodes > 0,
-            answer: overview.outputs.first().map(|output| output.binding),
+            answer: overview
+                .outputs
+                .first()
+                .or(overview.last_value.as_ref())
+                .map(|output| output.binding),
             gate,
         }
     }
@@ -294,10 +301,10 @@ impl Acts {
         let gate = self.gate.map(|(id, late)| gate::buttons(app, id, late));
         let gates = (self.gates > 1).then(|| {
             let to = run.page(Page::Gates).to_string();
-            view! { <a class="button primary" href=to>"Decide "{self.gates}" gates…"</a> }
+            view! { <a class="button primary" data-key="a" title="Decide the gates (a)" href=to>"Decide "{self.gates}" gates…"</a> }
         });
         let resume = self.resume.map(|(says, first)| {
-            view! { <button class:primary=first on:click=opens(Sheet::GoOn)>{says}</button> }
+            view! { <button class="go-on-open" class:primary=first on:click=opens(Sheet::GoOn)>{says}</button> }
         });
         let model = self.is_model.then(|| {
             view! { <button title="Copy for a model (y)" data-key="y" on:click=opens(Sheet::Model(None))>"Copy for a model"</button> }

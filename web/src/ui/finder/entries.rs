@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use prosescope_core::pages::view::{HitKind, RunList, SearchHit, SearchedRun};
 
 use crate::route::{Page, Route, Tab};
+use crate::ui::commands::COMMANDS;
 use crate::ui::state::{App, Desk, key};
 
 /// The maximum number of runs that are listed because their names match.
@@ -39,12 +40,8 @@ pub(super) struct FinderLine {
 pub(super) enum Act {
     /// Goes to a route. With a line number, also marks the searched text, which is in that line of a long value.
     Go(Route, Option<u64>),
-    /// Opens the dialog for choosing files.
-    Files,
-    /// Opens the dialog for choosing a folder.
-    Folder,
-    /// Shows the list of keys.
-    Help,
+    /// Executes the command with this index in [`COMMANDS`].
+    Command(usize),
 }
 
 /// Returns the pages, runs and commands whose names contain each word of the text. An empty text matches all of them.
@@ -63,9 +60,11 @@ pub(super) fn named(app: App, text: &str) -> Vec<FinderLine> {
     };
     let mut all = Vec::new();
     if let Route::Run { run, .. } = &*app.route.read_untracked() {
-        all.extend(Page::ALL.into_iter().map(|page| {
-            let go = Act::Go(Route::page(run, page), None);
-            entry("Pages", page.title(), &page.key().to_string(), go)
+        let offered = app.offered.read_untracked();
+        all.extend(offered.iter().map(|page| {
+            let go = Act::Go(Route::page(run, *page), None);
+            let key = page.key(&offered).unwrap_or_default();
+            entry("Pages", page.title(), &key, go)
         }));
     }
     if let Route::Workflow { place, id, .. } = &*app.route.read_untracked() {
@@ -89,14 +88,9 @@ pub(super) fn named(app: App, text: &str) -> Vec<FinderLine> {
             entry("Runs", program(run), &more, go)
         }));
     }
-    let commands = [
-        ("Open files", "Ctrl O", Act::Files),
-        ("Open a folder", "", Act::Folder),
-        ("All runs", "g", Act::Go(Route::Home, None)),
-        ("Keys", "?", Act::Help),
-    ];
-    let commands = commands.into_iter().filter(|(name, ..)| fits(name));
-    all.extend(commands.map(|(name, keys, act)| entry("Commands", name, keys, act)));
+    let commands = COMMANDS.iter().enumerate();
+    let commands = commands.filter(|(_, of)| fits(of.name) && (of.can)(app));
+    all.extend(commands.map(|(at, of)| entry("Commands", of.name, of.key, Act::Command(at))));
     all
 }
 

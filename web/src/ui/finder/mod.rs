@@ -10,8 +10,8 @@ use web_sys::KeyboardEvent;
 
 use self::entries::{Act, FinderLine};
 use self::search::{KINDS, Search, SearchState};
+use super::commands::COMMANDS;
 use super::icons;
-use super::opening::{pick_files, pick_folder};
 use super::state::{App, Desk, find};
 use crate::route::Route;
 
@@ -178,9 +178,11 @@ fn act(app: App, text: RwSignal<String>, entry: FinderLine) {
                 crate::ui::keys::focus("main");
             });
         }
-        Act::Files => pick_files(),
-        Act::Folder => pick_folder(),
-        Act::Help => app.help.set(true),
+        Act::Command(at) => {
+            if let Some(command) = COMMANDS.get(at) {
+                (command.act)(app);
+            }
+        }
     }
 }
 

@@ -13,13 +13,15 @@ use crate::ui::state::{App, OpeningSource};
 
 const FILES: &str = "pick-files";
 const FOLDER: &str = "pick-folder";
+const BESIDE: &str = "pick-beside";
 
-/// Draws two hidden inputs, which buttons and keys click to open the browser's dialogs.
+/// Draws hidden inputs, which buttons and keys click to open the browser's dialogs.
 #[component]
 pub(crate) fn Picker() -> impl IntoView {
     let app = App::get();
     let files = NodeRef::<Input>::new();
     let folder = NodeRef::<Input>::new();
+    let beside = NodeRef::<Input>::new();
     // Leptos does not support the attribute `webkitdirectory`, so the attribute is set here.
     Effect::new(move || {
         if let Some(input) = folder.get() {
@@ -35,6 +37,10 @@ pub(crate) fn Picker() -> impl IntoView {
             type="file" multiple id=FOLDER hidden tabindex="-1" aria-label="Folder to open"
             node_ref=folder on:change=move |_| picked(app, folder)
         />
+        <input
+            type="file" multiple id=BESIDE hidden tabindex="-1" aria-label="Run to compare with"
+            node_ref=beside on:change=move |_| picked(app, beside)
+        />
     }
 }
 
@@ -46,6 +52,11 @@ pub(crate) fn pick_files() {
 /// Opens the dialog for a folder.
 pub(crate) fn pick_folder() {
     click(FOLDER);
+}
+
+/// Opens the dialog for the files of a run to compare with the open one.
+pub(crate) fn pick_beside() {
+    click(BESIDE);
 }
 
 fn click(id: &str) {
@@ -101,7 +112,7 @@ fn picked(app: App, input: NodeRef<Input>) {
     let given: Vec<_> = given.collect();
     let loose = is_loose(&given);
     let (files, not_given) = apart(given);
-    app.open(OpeningSource::Files {
+    let what = OpeningSource::Files {
         label: label(&files),
         files,
         missing: Missing {
@@ -111,5 +122,9 @@ fn picked(app: App, input: NodeRef<Input>) {
             ..Missing::default()
         },
         handles: Vec::new(),
-    });
+    };
+    match input.id() == BESIDE {
+        true => app.open_beside(what),
+        false => app.open(what),
+    }
 }

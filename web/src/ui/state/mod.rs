@@ -39,6 +39,8 @@ pub(crate) struct App {
     pub(crate) route: RwSignal<Route>,
     /// The present time in milliseconds since 1970; see [`super::clock`].
     pub(crate) clock: RwSignal<i64>,
+    /// The pages of the shown run that have tabs.
+    pub(crate) offered: RwSignal<Vec<Page>>,
     /// The width of the item beside a list, in pixels; `None` for the default width.
     pub(crate) beside: RwSignal<Option<f64>>,
     /// Whether the page shows the help.
@@ -77,6 +79,8 @@ pub(crate) struct App {
     /// Whether nobody sees the page ([`super::rehearsal`]). It then changes neither the address nor the title.
     is_unseen: bool,
     client: StoredValue<Client, LocalStorage>,
+    /// Whether the opening in progress adds a run to compare.
+    adding: StoredValue<bool>,
     /// The folded nodes of each run, by the run's path.
     folds: StoredValue<BTreeMap<String, Folds>>,
     /// Counts the changes of folded nodes, for parts of the page that track them.
@@ -135,6 +139,7 @@ impl App {
             shared: RwSignal::default(),
             route: RwSignal::new(Route::parse(&hash())),
             clock: RwSignal::new(super::clock::now()),
+            offered: RwSignal::default(),
             beside: RwSignal::new(None),
             help: RwSignal::new(false),
             sharing: RwSignal::new(None),
@@ -154,6 +159,7 @@ impl App {
             follow: Follow::new(),
             is_unseen: false,
             client: StoredValue::new_local(Client::default()),
+            adding: StoredValue::new(false),
             folds: StoredValue::default(),
             fold_bell: RwSignal::new(0),
             last: StoredValue::new_local(None),

@@ -277,6 +277,32 @@ impl App {
         self.last.get_value()
     }
 
+    /// Opens files together with those that are open, and compares the two runs.
+    pub(crate) fn open_beside(self, what: OpeningSource) {
+        let before = match self.what() {
+            Some(OpeningSource::Files { files, .. }) => files,
+            Some(OpeningSource::Own(name, file)) => vec![(name, file)],
+            _ => Vec::new(),
+        };
+        let OpeningSource::Files { files, missing, .. } = what else {
+            return;
+        };
+        let is_taken = |path: &str| before.iter().any(|(known, _)| known == path);
+        let beside = files.into_iter().map(|(path, file)| match is_taken(&path) {
+            // Two files that came by mail often have the same name.
+            true => (format!("second/{path}"), file),
+            false => (path, file),
+        });
+        let files = before.iter().cloned().chain(beside).collect();
+        self.adding.set_value(true);
+        self.open(OpeningSource::Files {
+            label: "Two runs".to_owned(),
+            files,
+            missing,
+            handles: Vec::new(),
+        });
+    }
+
     /// Shows an opened source. If `so_far` is true, some of its files are not listed yet.
     fn opened(self, opened: OpenedSource, so_far: bool) {
         let OpenedSource {
@@ -333,6 +359,16 @@ impl App {
             None => {}
         }
         self.list_rest(left);
+        if self.adding.try_update_value(std::mem::take) == Some(true) {
+            let places = self.desk.with_untracked(|desk| match desk {
+                Desk::Open(list) => list.runs.iter().map(|run| run.place.clone()).collect(),
+                _ => Vec::new(),
+            });
+            self.paired.set(places.into_iter().take(2).collect());
+            if !self.compare() {
+                self.go(Route::Home);
+            }
+        }
     }
 
     /// Requests the `left` runs that are not read yet, and adds them to the list as they arrive.
@@ -435,6 +471,7 @@ impl App {
     /// Handles a failed opening: restores the previous state, and shows the error.
     fn failed(self, trouble: Trouble) {
         self.gathering.set(None);
+        self.adding.set_value(false);
         if matches!(*self.desk.read_untracked(), Desk::Open(_)) {
             // The first files are already open and stay open. The error is shown as a notice.
             self.notice.set(Some(trouble));
