@@ -1,5 +1,4 @@
-import type { ListOptions, OpenOptions, Run } from './common.js';
-import type { RunList } from './views.js';
+import type { ListOptions, OpenOptions, Run, Runs } from './common.js';
 
 export * from './index.js';
 
@@ -10,4 +9,4 @@ export * from './index.js';
 export function openPath(path: string | { readonly href: string }, options?: Omit<OpenOptions, 'wal'>): Promise<Run>;
 
 /** Lists the runs at a path, newest first. */
-export function listPath(path: string | { readonly href: string }, options?: ListOptions): Promise<RunList>;
+export function listPath(path: string | { readonly href: string }, options?: ListOptions): Promise<Runs>;

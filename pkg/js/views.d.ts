@@ -1009,7 +1009,7 @@ export type RunStatus = "running" | "completed" | "failed" | "interrupted" | "wa
 /** One run in a list. */
 export type RunSummary = {
   /** The run's id, or the name of its folder if the run has no id. */
-  id: string;
+  run: string;
   /** The name of the run's folder or file, which commands take. A copied run has the same id but another folder name. */
   name: string;
   /** The run's place inside the source: its folder, or its database file. Callers open the run by this place. */
@@ -1054,7 +1054,7 @@ export type RunSummary = {
   head_only?: string | null;
   /** Whether parts of the run could not be read. All other fields, even the status, may then be incomplete. */
   unread: boolean;
-  /** Why the run could not be opened, with what to do next; `null` if the run was opened. After an error, `id`, `name` and `place` are the only other fields that are set. */
+  /** Why the run could not be opened, with what to do next; `null` if the run was opened. After an error, `run`, `name` and `place` are the only other fields that are set. */
   error: string | null;
 };
 

@@ -29,7 +29,7 @@ test('a project, a folder of runs, a run and a database are opened by their path
     assert.equal(opened.overview().run, id, `${path}`);
     opened.free();
   }
-  assert.deepEqual((await listPath(EXAMPLES)).runs.map(run => run.id).sort(), RUNS);
+  assert.deepEqual((await listPath(EXAMPLES)).map(({ run }) => run).sort(), RUNS);
 });
 
 test('what is read in parts is what is read whole', async () => {
@@ -47,7 +47,7 @@ test('folders that no list looks into are left out, and said to be', async () =>
   cpSync(join(EXAMPLES, '.prose', 'runs', FOLDER), join(runs, `.trash-${FOLDER}`), { recursive: true });
   mkdirSync(join(project, 'node_modules'));
   const list = await listPath(project);
-  assert.deepEqual(list.runs.map(run => run.id), [FAILED]);
+  assert.deepEqual(list.map(({ run }) => run), [FAILED]);
   const issues = list.issues.filter(issue => issue.rule === 'folder-left-out');
   assert.deepEqual(issues.map(issue => issue.message), ['the folder node_modules was skipped']);
 });

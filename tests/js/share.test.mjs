@@ -148,10 +148,10 @@ test('more runs of what was opened go into the same file', () => {
   const also = ['20260112', FAILED, `runs/${WAITING}`, 'latest'];
   const { report, bytes } = using(openRun(examples, { run: FAILED }), run => run.share({ format: 'html', viewer, also }));
   assert.deepEqual(report.runs, [FAILED, FINISHED, WAITING]);
-  assert.deepEqual(listRuns(bytes).runs.map(run => run.id).sort(), [FINISHED, FAILED, WAITING]);
+  assert.deepEqual(listRuns(bytes).map(({ run }) => run).sort(), [FINISHED, FAILED, WAITING]);
   const file = join(folder, 'three.html');
   writeFileSync(file, bytes);
-  assert.deepEqual(proseJson('runs', file).runs.map(run => run.id).sort(), [FINISHED, FAILED, WAITING]);
+  assert.deepEqual(proseJson('runs', file).runs.map(({ run }) => run).sort(), [FINISHED, FAILED, WAITING]);
 });
 
 test('a shared file is shared again', () => {

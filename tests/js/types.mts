@@ -2,7 +2,7 @@
 import {
   init, list, open, parseTimeout, redactText,
   NotFoundError, OpenError, ProsescopeError, Run, ShareError, DurationError, UsageError, DefectError,
-  type BindingRow, type BrowserFile, type ErrorCode, type Issue, type Overview, type Resolution, type RunList, type RunShared,
+  type BindingRow, type BrowserFile, type ErrorCode, type Issue, type Overview, type Resolution, type Runs, type RunShared,
   type RunStatus, type SecretFound, type ShareOptions, type SharedFile, type ShareWishes, type StatementStatus, type TextWishes,
   type TreeRow,
 } from 'prosescope';
@@ -33,15 +33,15 @@ const chain: 'empty' | 'gone' | 'consistent' | 'partly sealed' | 'unsealed' | 'c
 const own: RunStatus | StatementStatus = 'paused by hand';
 const state: string = run.stateText({ whole: true });
 const seconds: number = parseTimeout('2h30m').seconds;
-const runs: RunList = listRuns([{ path: 'runs/a/state.db', bytes, modified: 5 }]);
+const runs: Runs = listRuns([{ path: 'runs/a/state.db', bytes, modified: 5 }]);
 const opened: Promise<Run> = open([file]);
 const dropped: Promise<Run> = open(file, { run: 'latest' });
-const listed: Promise<RunList> = list([file]);
+const listed: Promise<Runs> = list([file]);
 const folder: Run = openRun({ 'state.md': '# Execution State', 'bindings/a.md': bytes.buffer });
 const loaded: Promise<void> = init(wasm);
 initSync(bytes);
 const at: Promise<Run> = openPath('runs/a', { run: 'latest' });
-const there: Promise<RunList> = listPath('.');
+const there: Promise<string[]> = listPath('.').then(runs => [...runs.map(({ run }) => run), ...runs.issues.map(issue => issue.rule)]);
 const known: TextWishes = { personal: true, keep: ['email'], redact: ['/[0-9]+/'], secrets: { API_TOKEN: text } };
 const wishes: ShareWishes = { ...known, without: ['values', 'program'], history: true, maxValue: 5, also: ['latest'] };
 const options: ShareOptions = { ...wishes, format: 'html', viewer: text };
