@@ -10,7 +10,7 @@ export type ErrorCode =
   | 'changed'
   /** There is no such run, value, table or file. */
   | 'not-found'
-  /** A name begins several runs. */
+  /** A name begins several runs; `runs` of the error has the first five. */
   | 'ambiguous'
   /** A path leaves its folder, or is given twice. */
   | 'bad-path'
@@ -20,6 +20,8 @@ export type ErrorCode =
   | 'freed'
   /** The WebAssembly is not there yet: `await init()` first. */
   | 'not-initialised'
+  /** A shared file has several runs, and the option `run` names none; `runs` of the error has all of them. */
+  | 'several-runs'
   /** The WebAssembly could not be loaded. */
   | 'init-failed'
   /** A text is no duration. */
@@ -63,3 +65,5 @@ export class DurationError extends ProsescopeError {}
 export class ShareError extends ProsescopeError {}
 /** Memory or stack ran out, or the package has a defect. */
 export class DefectError extends ProsescopeError {}
+  /** The runs to choose from, as the option `run` takes them. */
+  readonly runs?: string[];

@@ -1,10 +1,11 @@
 /** Every error of this package. */
 export class ProsescopeError extends Error {
-  constructor(code, message, hint, { file, cause } = {}) {
+  constructor(code, message, hint, { file, runs, cause } = {}) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
     this.hint = hint;
     if (file !== undefined) this.file = file;
+    if (runs !== undefined) this.runs = runs;
   }
 
   // Written out: minifiers rename classes.

@@ -9,8 +9,14 @@ use wasm_bindgen::prelude::*;
 #[wasm_bindgen(raw_module = "./problem.js")]
 extern "C" {
     /// Creates a JavaScript error of the class with this name, such as `UsageError`.
-    fn problem(class: &str, code: &str, message: &str, hint: &str, file: Option<String>)
-    -> JsValue;
+    fn problem(
+        class: &str,
+        code: &str,
+        message: &str,
+        hint: &str,
+        file: Option<String>,
+        runs: Option<Vec<String>>,
+    ) -> JsValue;
 }
 
 /// An error for the JavaScript caller: the reason why a call failed, and a hint.
@@ -22,6 +28,8 @@ pub(crate) struct Problem {
     file: Option<String>,
 }
 
+    /// The runs from which the caller must choose one, as the option `run` takes them.
+    runs: Option<Vec<String>>,
 impl Problem {
     /// Creates an error for a call with invalid arguments.
     pub(crate) fn usage(code: &'static str, message: impl Into<String>, hint: &str) -> Problem {
@@ -33,6 +41,20 @@ impl Problem {
             file: None,
         }
     }
+            runs: None,
+        }
+    }
+
+    /// Creates an error for a shared file of several runs of which the caller named none.
+    pub(crate) fn several_runs(label: &str, runs: Vec<String>) -> Problem {
+        let message = format!("{label} holds {} runs: {}", runs.len(), runs.join(", "));
+        Problem {
+            runs: Some(runs),
+            ..Problem::usage(
+                "several-runs",
+                message,
+                "give one of them as the option run, or latest",
+            )
 
     /// Creates an error for something that does not exist.
     pub(crate) fn not_found(message: impl Into<String>, hint: impl Into<String>) -> Problem {
@@ -44,6 +66,7 @@ impl Problem {
             file: None,
         }
     }
+            runs: None,
 
     /// Creates an error for a defect of the package.
     pub(crate) fn defect(what: &str) -> Problem {
@@ -55,6 +78,7 @@ impl Problem {
             file: None,
         }
     }
+            runs: None,
 
     /// Returns the message of an exception that a caller's function threw when it should have returned bytes.
     pub(crate) fn thrown(value: &JsValue) -> String {
@@ -72,6 +96,7 @@ impl Problem {
             file: Some(file),
         }
     }
+            runs: None,
 }
 
 impl Problem {
@@ -84,7 +109,7 @@ impl Problem {
 
 impl From<Problem> for JsValue {
     fn from(p: Problem) -> JsValue {
-        problem(p.class, p.code, &p.message, &p.hint, p.file)
+        problem(p.class, p.code, &p.message, &p.hint, p.file, p.runs)
     }
 }
 
@@ -155,9 +180,10 @@ impl From<ChooseError> for Problem {
                 };
                 Problem::not_found(message, hint)
             }
-            ChooseError::Several { .. } => {
-                Problem::usage("ambiguous", message, "give more of the id")
-            }
+            ChooseError::Several { some, .. } => Problem {
+                runs: Some(some),
+                ..Problem::usage("ambiguous", message, "give more of the id")
+            },
         }
     }
 }
@@ -225,3 +251,5 @@ impl From<TimeoutError> for Problem {
         }
     }
 }
+            runs: None,
+            runs: None,
