@@ -2,16 +2,26 @@
 export type ErrorCode =
   /** A database is damaged, encrypted, cut off, or no database at all. */
   | 'unreadable-database'
-  /** A file cannot be read. */
+  /** There is no file or folder at a path. */
+  | 'no-such-path'
+  /** The operating system does not permit to read a file or folder. */
+  | 'no-permission'
+  /** A file cannot be read for another reason: its message has the operating system's. Of a recording: the run is damaged. */
   | 'unreadable'
+  /** A shared file is damaged, cut off or empty, or has an entry that is refused. */
+  | 'damaged-copy'
+  /** A shared file unpacks to more than 1 GB. */
+  | 'copy-too-large'
   /** There is no run in what was given. */
   | 'no-run'
-  /** Bytes changed while they were being read in place. */
+  /** Bytes or a file changed while they were being read in place. */
   | 'changed'
-  /** There is no such run, value, table or file. */
+  /** There is no such run, value, table or file of a run. */
   | 'not-found'
   /** A name begins several runs; `runs` of the error has the first five. */
   | 'ambiguous'
+  /** A shared file has several runs, and the option `run` names none; `runs` of the error has all of them. */
+  | 'several-runs'
   /** A path leaves its folder, or is given twice. */
   | 'bad-path'
   /** An argument is not what it should be. */
@@ -20,8 +30,6 @@ export type ErrorCode =
   | 'freed'
   /** The WebAssembly is not there yet: `await init()` first. */
   | 'not-initialised'
-  /** A shared file has several runs, and the option `run` names none; `runs` of the error has all of them. */
-  | 'several-runs'
   /** The WebAssembly could not be loaded. */
   | 'init-failed'
   /** A text is no duration. */
@@ -61,6 +69,8 @@ export class NotFoundError extends ProsescopeError {}
 export class UsageError extends ProsescopeError {}
 /** A text is no duration. */
 export class DurationError extends ProsescopeError {}
+  /** The runs to choose from, as the option `run` takes them. */
+  readonly runs?: string[];
 /** Nothing was shared: a part cannot be read, the file cannot be made, or it would still hold a secret. */
 export class ShareError extends ProsescopeError {}
 /** Memory or stack ran out, or the package has a defect. */

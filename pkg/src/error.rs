@@ -3,7 +3,9 @@
 use prosescope_core::model::source::SourceError;
 use prosescope_core::model::timeout::TimeoutError;
 use prosescope_core::pages::session::{ChooseError, OpenError};
+use prosescope_share::archive::ArchiveError;
 use prosescope_share::pack::ShareError;
+use prosescope_share::page::PageError;
 use wasm_bindgen::prelude::*;
 
 #[wasm_bindgen(raw_module = "./problem.js")]
@@ -26,10 +28,10 @@ pub(crate) struct Problem {
     message: String,
     hint: String,
     file: Option<String>,
-}
-
     /// The runs from which the caller must choose one, as the option `run` takes them.
     runs: Option<Vec<String>>,
+}
+
 impl Problem {
     /// Creates an error for a call with invalid arguments.
     pub(crate) fn usage(code: &'static str, message: impl Into<String>, hint: &str) -> Problem {
@@ -39,8 +41,6 @@ impl Problem {
             message: message.into(),
             hint: hint.to_owned(),
             file: None,
-        }
-    }
             runs: None,
         }
     }
@@ -55,6 +55,8 @@ impl Problem {
                 message,
                 "give one of them as the option run, or latest",
             )
+        }
+    }
 
     /// Creates an error for something that does not exist.
     pub(crate) fn not_found(message: impl Into<String>, hint: impl Into<String>) -> Problem {
@@ -64,9 +66,9 @@ impl Problem {
             message: message.into(),
             hint: hint.into(),
             file: None,
+            runs: None,
         }
     }
-            runs: None,
 
     /// Creates an error for a defect of the package.
     pub(crate) fn defect(what: &str) -> Problem {
@@ -76,9 +78,9 @@ impl Problem {
             message: format!("this is a defect of Prosescope: {what}"),
             hint: "please report it, and describe the run that you opened".to_owned(),
             file: None,
+            runs: None,
         }
     }
-            runs: None,
 
     /// Returns the message of an exception that a caller's function threw when it should have returned bytes.
     pub(crate) fn thrown(value: &JsValue) -> String {
@@ -94,16 +96,31 @@ impl Problem {
             message,
             hint: hint.into(),
             file: Some(file),
+            runs: None,
         }
     }
-            runs: None,
 }
 
 impl Problem {
     /// Creates an error for a shared file that cannot be unpacked.
-    pub(crate) fn packed(path: &str, error: &dyn std::fmt::Display, hint: &str) -> Problem {
+    pub(crate) fn packed(path: &str, error: &ArchiveError) -> Problem {
+        let code = match error {
+            ArchiveError::TooLarge(_) => "copy-too-large",
+            ArchiveError::Failed(_) => "unreadable",
+            _ => "damaged-copy",
+        };
         let message = format!("{path}: {error}");
-        Problem::open("unreadable", message, hint, path.to_owned())
+        Problem::open(code, message, error.next_step(), path.to_owned())
+    }
+
+    /// Creates an error for a page whose run cannot be unpacked.
+    pub(crate) fn page(path: &str, error: &PageError) -> Problem {
+        let code = match error {
+            PageError::Failed(_) => "unreadable",
+            _ => "damaged-copy",
+        };
+        let message = format!("{path}: {error}");
+        Problem::open(code, message, error.next_step(), path.to_owned())
     }
 }
 
@@ -149,7 +166,7 @@ impl From<SourceError> for Problem {
             SourceError::Changed(path) => Problem::open(
                 "changed",
                 message,
-                "do not change the given bytes before free(): they are read in place",
+                "open it again: files and bytes are read in place, so they must stay as they are until free()",
                 path,
             ),
             SourceError::Unreadable { path, .. } => {
@@ -235,6 +252,7 @@ impl From<ShareError> for Problem {
             message,
             hint,
             file,
+            runs: None,
         }
     }
 }
@@ -248,8 +266,7 @@ impl From<TimeoutError> for Problem {
             hint: "give whole numbers with the units d, h, m and s, the largest unit first: 2h30m"
                 .to_owned(),
             file: None,
+            runs: None,
         }
     }
 }
-            runs: None,
-            runs: None,
