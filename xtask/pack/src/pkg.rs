@@ -55,9 +55,11 @@ fn build_into(root: &Path, dist: &Path, profile: &str) -> Result<()> {
             copy(&entry?.path(), dist)?;
         }
     }
-    for file in ["pkg/README.md", "LICENSE-APACHE", "LICENSE-MIT"] {
+    for file in ["LICENSE-APACHE", "LICENSE-MIT"] {
         copy(&root.join(file), dist)?;
     }
+    let readme = fs::read_to_string(root.join("pkg/README.md"))?;
+    fs::write(dist.join("README.md"), with_addresses(&readme))?;
     let licenses = licenses::text(root, &[libraries::NPM])?;
     fs::write(dist.join(licenses::FILE), licenses)?;
     copy(&out.join("glue.js"), dist)?;
@@ -67,6 +69,12 @@ fn build_into(root: &Path, dist: &Path, profile: &str) -> Result<()> {
     fs::write(&manifest, filled(&text)?)?;
     eprintln!("    {} KB of wasm", wasm.len() / 1024);
     Ok(())
+}
+
+/// Returns the README with an address in place of each path above pkg/, because the published package has no such files.
+fn with_addresses(readme: &str) -> String {
+    let (repository, version) = (env!("CARGO_PKG_REPOSITORY"), env!("CARGO_PKG_VERSION"));
+    readme.replace("](../", &format!("]({repository}/blob/v{version}/"))
 }
 
 fn filled(manifest: &str) -> Result<String> {

@@ -144,3 +144,7 @@ fn it_is_whole_and_holds_no_path_of_this_machine() {
         assert!(file.is_file(), "there is no {}", file.display());
     }
 }
+    let readme = fs::read_to_string(package.join("README.md")).unwrap();
+    assert!(!readme.contains("](../"), "a link out of the package");
+    assert!(readme.contains("/docs/reference/sharing.md)"));
+    assert_eq!(manifest["repository"]["directory"], "pkg");
