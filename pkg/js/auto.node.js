@@ -1,11 +1,17 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { initSync, notBeside } from './load.js';
+import { viewerBeside } from './wishes.js';
 
-let wasm;
+viewerBeside(() => {
+  const viewer = new URL('./viewer.html', import.meta.url);
+  return existsSync(viewer) ? readFileSync(viewer, 'utf8') : undefined;
+});
+
+let bytes;
 try {
-  wasm = readFileSync(new URL('./prosescope.wasm', import.meta.url));
+  bytes = readFileSync(new URL('./prosescope.wasm', import.meta.url));
 } catch (cause) {
   // Bundled without it: whoever bundles calls init() with the bytes.
   notBeside(cause);
 }
-if (wasm) initSync(wasm);
+if (bytes) initSync(bytes);

@@ -10,6 +10,7 @@ import { initSync, listRuns, openRun } from 'prosescope/sync';
 import { listPath, openPath } from 'prosescope/node';
 import * as worker from 'prosescope/worker';
 import wasm from 'prosescope/prosescope.wasm';
+import page from 'prosescope/viewer.html';
 
 declare const bytes: Uint8Array;
 declare const file: BrowserFile;
@@ -46,9 +47,9 @@ const known: TextWishes = { personal: true, keep: ['email'], redact: ['/[0-9]+/'
 const wishes: ShareWishes = { ...known, without: ['values', 'program'], history: true, maxValue: 5, also: ['latest'] };
 const options: ShareOptions = { ...wishes, format: 'html', viewer: text };
 const looked: RunShared = run.lookToShare(wishes);
-const { report, bytes: page }: SharedFile = run.share(options);
+const { report, bytes: made }: SharedFile = run.share({ ...options, viewer: page });
 const found: SecretFound[] = [...report.found, ...looked.found, ...redactText(text, known).found];
-const again: Run = openRun(page);
+const again: Run = openRun(made);
 {
   using scoped = openRun(bytes);
   scoped.files().tables.map(table => table.columns.length);
@@ -82,6 +83,12 @@ overview.state;
 // @ts-expect-error no row is of that kind
 rows[0].kind === 'session';
 // @ts-expect-error an index is a number
+// @ts-expect-error a run is recorded, not made
+new Recording('x');
+// @ts-expect-error a rejection has a reason
+continueRun('x').reject('send');
+// @ts-expect-error no such status
+continueRun('x').finish('done');
 run.value({ binding: 'draft' });
 // @ts-expect-error no such kind of row
 run.trace({ kind: 'session' });

@@ -103,10 +103,6 @@ fn the_readme_s_examples_print_what_the_readme_says() {
     .unwrap();
     fs::write(project.path().join("readme.mjs"), readme("In Node", "js")).unwrap();
     assert_eq!(project.must(&["readme.mjs"]), readme("In Node", "text"));
-    let Some(viewer) = needs::viewer() else {
-        return;
-    };
-    fs::copy(viewer, project.path().join("viewer.html")).unwrap();
     fs::write(project.path().join("sharing.mjs"), readme("Sharing", "js")).unwrap();
     assert_eq!(project.must(&["sharing.mjs"]), readme("Sharing", "text"));
     assert!(project.path().join("run.html").is_file());

@@ -126,6 +126,17 @@ rows! {
         beside(project, wasm);
         assert_eq!(project.must(&["dist/script.mjs"]), format!("{HEADLINE} undefined\n"));
     };
+    esbuild_to_share_a_page, "esbuild, to share a page", |project, code| {
+        let [import, option, _, loader] = code else { panic!("{code:?}") };
+        let script = format!("import {{ openPath }} from 'prosescope/node'; {import};
+            const run = await openPath('state.db');
+            console.log(run.share({{ format: 'html', {option} }}).report.format);");
+        fs::write(project.path().join("script.mjs"), script).unwrap();
+        fs::copy(database(), project.path().join("state.db")).unwrap();
+        esbuild(project, &["script.mjs", "--outdir=dist", "--out-extension:.js=.mjs", "--platform=node", "--format=esm", loader]);
+        beside(project, "prosescope.wasm");
+        assert_eq!(project.must(&["dist/script.mjs"]), "html\n");
+    };
     node_es_modules, "Node, ES modules", |project, code| in_node(project, code, "script.mjs");
     node_commonjs, "Node, CommonJS", |project, code| {
         if project.has_node(REQUIRES, "require of a module") {
