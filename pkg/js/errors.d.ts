@@ -48,6 +48,16 @@ export type ErrorCode =
   | 'secret-remains'
   /** The file that is shared could not be made. */
   | 'not-written'
+  /** The program `prosescope`, which records, is neither installed beside this package nor on the PATH. */
+  | 'no-program'
+  /** The program could not be started, or ended without an answer. Whether it recorded is not known: `next()` says. */
+  | 'program-failed'
+  /** A rule refused to record, and nothing was recorded; `rule` of the error names the rule. */
+  | 'refused'
+  /** Recording failed: a lock, a permission, a full disk, a server. Nothing was recorded. */
+  | 'io'
+  /** Recorded, but a later step failed: do not repeat the call. */
+  | 'recorded'
   /** Memory or stack ran out, or the package has a defect. Runs that were open are gone; new ones can be opened. */
   | 'defect';
 
@@ -59,6 +69,8 @@ export class ProsescopeError extends Error {
   readonly hint: string;
   /** The file that it is about. */
   readonly file?: string;
+  /** The runs to choose from, as the option `run` takes them. */
+  readonly runs?: string[];
 }
 
 /** Nothing usable in what was to be opened. Whatever can be read around becomes an issue of the run instead. */
@@ -69,11 +81,12 @@ export class NotFoundError extends ProsescopeError {}
 export class UsageError extends ProsescopeError {}
 /** A text is no duration. */
 export class DurationError extends ProsescopeError {}
-  /** The runs to choose from, as the option `run` takes them. */
-  readonly runs?: string[];
 /** Nothing was shared: a part cannot be read, the file cannot be made, or it would still hold a secret. */
 export class ShareError extends ProsescopeError {}
 /** Memory or stack ran out, or the package has a defect. */
 export class DefectError extends ProsescopeError {}
-  /** The runs to choose from, as the option `run` takes them. */
-  readonly runs?: string[];
+/** A run was not recorded: the program refused the command, failed, or is missing. With the code `recorded` it was. */
+export class RecordError extends ProsescopeError {
+  /** The rule that refused, where `code` is `refused`, such as `gate-waits`. */
+  readonly rule?: string;
+}

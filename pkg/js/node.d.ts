@@ -1,6 +1,7 @@
 import type { ListOptions, OpenOptions, Run, Runs } from './common.js';
 
 export * from './index.js';
+export * from './record.js';
 
 /**
  * Opens the run at a path: a database, a shared file, a run's folder, a `.prose` folder, or a project that has one. Files are read in

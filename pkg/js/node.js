@@ -9,6 +9,7 @@ import { checked, LIST, OPEN } from './options.js';
 import { listFiles, openFiles } from './run.js';
 
 export * from './index.js';
+export * from './record.js';
 
 /** Opens the run at a path: a database, a shared file, a run's folder, a `.prose` folder, or a project that has one. */
 export async function openPath(path, options) {

@@ -7,7 +7,7 @@ import {
   type TreeRow,
 } from 'prosescope';
 import { initSync, listRuns, openRun } from 'prosescope/sync';
-import { listPath, openPath } from 'prosescope/node';
+import { continueRun, listPath, openPath, RecordError, Recording, startRun, type Ended } from 'prosescope/node';
 import * as worker from 'prosescope/worker';
 import wasm from 'prosescope/prosescope.wasm';
 import page from 'prosescope/viewer.html';
@@ -69,7 +69,26 @@ async function remote() {
   for await (const row of far.rows({ len: 5 })) row.text;
   await far.free();
 }
+async function record(): Promise<string | undefined> {
+  const recording: Recording = await startRun('a.prose', { state: 'sqlite', folder: '.', executable: 'prosescope' });
+  const begun = await recording.begin(3, { item: 'a', force: true });
+  await recording.put(begun.task?.binding ?? null, bytes, { into: begun.id, notDone: true });
+  const branches: number[] = (begun.branches ?? []).map(branch => branch.id);
+  if ('gate' in begun) await recording.waitAtGate(begun.gate, { for: `${branches.length}m` });
+  const ended: Ended = await recording.end(7);
+  const both: Ended[] = await recording.end([7, 8], { because: text });
+  const gate: string = (await recording.createGate('send', { allow: ['ops'], onReject: 'continue' })).gate;
+  await continueRun(recording.run).reject(gate, { as: 'mira', reason: `${both.length}` });
+  const { status } = await recording.finish('failed', { error: text });
+  return await recording.next().then(next => next.choices[0].command, error => error instanceof RecordError ? error.rule : status);
+}
 
+// @ts-expect-error a run is recorded, not made
+new Recording('x');
+// @ts-expect-error a rejection has a reason
+continueRun('x').reject('send');
+// @ts-expect-error no such status
+continueRun('x').finish('done');
 // @ts-expect-error a path is not bytes
 openRun(5);
 // @ts-expect-error a run is opened, not made
@@ -83,12 +102,6 @@ overview.state;
 // @ts-expect-error no row is of that kind
 rows[0].kind === 'session';
 // @ts-expect-error an index is a number
-// @ts-expect-error a run is recorded, not made
-new Recording('x');
-// @ts-expect-error a rejection has a reason
-continueRun('x').reject('send');
-// @ts-expect-error no such status
-continueRun('x').finish('done');
 run.value({ binding: 'draft' });
 // @ts-expect-error no such kind of row
 run.trace({ kind: 'session' });

@@ -165,6 +165,7 @@ fn the_readme_s_table_has_a_row_for_each_of_these_tests() {
 }
 
 /// Returns each row of the README's table as its two cells.
+        fs::write(project.path().join("recording.mts"), readme("Recording", "js")).unwrap();
 fn table(readme: &str) -> impl Iterator<Item = (&str, &str)> {
     let (_, rows) = readme
         .split_once("\n| where | what to write |\n|---|---|\n")
