@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" />
 import type {
-  AgentsView, BindingsPage, CandidateView, CheckedRun, FilesView, GatesView, ImportsView, IssuesView, NodeDetail, NodeKind,
-  Overview, ProgramView, ResolutionView, RuleView, RunShared, SecretFound, StatementStatus, StateMdView, TableRows, Timeline,
+  AgentsView, BindingsPage, CandidateView, CheckedRun, FilesView, GatesView, ImportsView, Issue, IssuesView, NodeDetail, NodeKind,
+  Overview, ProgramView, ResolutionView, RuleView, RunShared, RunSummary, SecretFound, StatementStatus, StateMdView, TableRows, Timeline,
   TimeoutView, TracePage, TreeRow, ValueView,
 } from './views.js';
 
@@ -34,6 +34,12 @@ export interface BrowserFile {
 
 /** A browser's file or files: of an `<input type=file webkitdirectory>`, a drop. */
 export type BrowserFiles = BrowserFile | Iterable<BrowserFile> | { readonly length: number; item(index: number): BrowserFile | null };
+
+/** The runs of what was given, the newest first. */
+export interface Runs extends Array<RunSummary> {
+  /** What the search itself met: a folder that was skipped, a database that cannot be opened … Runs may then be missing. */
+  issues: Issue[];
+}
 
 export interface ListOptions {
   /** The time that it is, for deadlines: milliseconds since 1970 UTC, or a date. The clock's, whenever it is asked. */

@@ -1,10 +1,12 @@
 /** Every error of this package. */
 export class ProsescopeError extends Error {
-  constructor(code, message, hint, { file, cause } = {}) {
+  constructor(code, message, hint, { file, runs, rule, cause } = {}) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
     this.hint = hint;
     if (file !== undefined) this.file = file;
+    if (runs !== undefined) this.runs = runs;
+    if (rule !== undefined) this.rule = rule;
   }
 
   // Written out: minifiers rename classes.
@@ -33,4 +35,8 @@ export class DefectError extends ProsescopeError {
 
 export class ShareError extends ProsescopeError {
   get name() { return 'ShareError'; }
+}
+
+export class RecordError extends ProsescopeError {
+  get name() { return 'RecordError'; }
 }

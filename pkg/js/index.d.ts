@@ -1,5 +1,4 @@
-import type { BrowserFile, ListOptions, OpenOptions, Files, BrowserFiles, Run } from './common.js';
-import type { RunList } from './views.js';
+import type { BrowserFile, ListOptions, OpenOptions, Files, BrowserFiles, Run, Runs } from './common.js';
 
 export * from './common.js';
 export type { BrowserFile };
@@ -11,4 +10,4 @@ export type { BrowserFile };
 export function open(input: Files | BrowserFiles, options?: OpenOptions): Promise<Run>;
 
 /** Lists the runs of a `.prose` folder, newest first. */
-export function list(input: Files | BrowserFiles, options?: ListOptions): Promise<RunList>;
+export function list(input: Files | BrowserFiles, options?: ListOptions): Promise<Runs>;

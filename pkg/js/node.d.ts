@@ -1,7 +1,7 @@
-import type { ListOptions, OpenOptions, Run } from './common.js';
-import type { RunList } from './views.js';
+import type { ListOptions, OpenOptions, Run, Runs } from './common.js';
 
 export * from './index.js';
+export * from './record.js';
 
 /**
  * Opens the run at a path: a database, a shared file, a run's folder, a `.prose` folder, or a project that has one. Files are read in
@@ -10,4 +10,4 @@ export * from './index.js';
 export function openPath(path: string | { readonly href: string }, options?: Omit<OpenOptions, 'wal'>): Promise<Run>;
 
 /** Lists the runs at a path, newest first. */
-export function listPath(path: string | { readonly href: string }, options?: ListOptions): Promise<RunList>;
+export function listPath(path: string | { readonly href: string }, options?: ListOptions): Promise<Runs>;

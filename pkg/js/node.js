@@ -9,6 +9,7 @@ import { checked, LIST, OPEN } from './options.js';
 import { listFiles, openFiles } from './run.js';
 
 export * from './index.js';
+export * from './record.js';
 
 /** Opens the run at a path: a database, a shared file, a run's folder, a `.prose` folder, or a project that has one. */
 export async function openPath(path, options) {
@@ -28,7 +29,7 @@ function filesAt(path, { label }) {
     throw new UsageError('bad-argument', 'this is no path', 'give a text; bytes are what open() takes');
   }
   const at = path instanceof URL ? fileURLToPath(path) : resolve(path);
-  const about = stat(at);
+  const about = ask(statSync, at);
   const name = basename(at);
   const leftOut = [];
   let files;
@@ -39,7 +40,7 @@ function filesAt(path, { label }) {
     const beside = ['', '-wal', '-journal'].map(end => [`${at}${end}`, `${name}${end}`]);
     files = beside.filter(([file]) => existsSync(file));
   }
-  const entries = files.map(([file, path]) => ({ path, ...reader(file, path) }));
+  const entries = files.map(([file, path]) => ({ path, ...reader(file) }));
   return {
     label: label ?? name,
     paths: entries.map(entry => entry.path),
@@ -50,17 +51,24 @@ function filesAt(path, { label }) {
   };
 }
 
-function stat(path) {
+/** Why a path cannot be read, by the code of Node's error: the code of ours, and what to do. */
+const ABSENT = ['no-such-path', 'check the path'];
+const CLOSED = ['no-permission', 'check the permissions of the file and of the folders above it'];
+const WHY = { ENOENT: ABSENT, ENOTDIR: ABSENT, EACCES: CLOSED, EPERM: CLOSED };
+
+/** What a function of Node's file system returns for a path, or an error of ours. */
+function ask(read, path, options) {
   try {
-    return statSync(path);
+    return read(path, options);
   } catch (cause) {
-    throw new OpenError('unreadable', `${path} cannot be read: ${cause.message}`, 'check the path', { file: `${path}`, cause });
+    const [code, hint] = WHY[cause.code] ?? ['unreadable', 'check the path'];
+    throw new OpenError(code, `${path} cannot be read: ${cause.message}`, hint, { file: path, cause });
   }
 }
 
 /** The files below a folder, but for those of folders that no list of runs looks into; links are not followed. */
 function below(folder, prefix, leftOut) {
-  return readdirSync(folder, { withFileTypes: true }).flatMap(entry => {
+  return ask(readdirSync, folder, { withFileTypes: true }).flatMap(entry => {
     const [file, path] = [join(folder, entry.name), prefix + entry.name];
     if (!entry.isDirectory()) return entry.isFile() ? [[file, path]] : [];
     if (raw('isListed', path)) return below(file, `${path}/`, leftOut);
@@ -70,17 +78,18 @@ function below(folder, prefix, leftOut) {
 }
 
 /** A file that is read in parts. It is open only while a part is read: a `.prose` folder may hold thousands. */
-function reader(file, path) {
-  const { size, mtimeMs } = stat(file);
+function reader(file) {
+  const { size, mtimeMs } = ask(statSync, file);
   const part = inBlocks(size, (from, to) => {
     const bytes = new Uint8Array(to - from);
     const fd = openSync(file, 'r');
     try {
       const now = fstatSync(fd);
-      if (now.size !== size || now.mtimeMs !== mtimeMs) throw new Error(`${path} changed while it was open; open it again`);
+      // Fewer bytes than were asked for mean that the file changed.
+      if (now.size !== size || now.mtimeMs !== mtimeMs) return bytes.subarray(0, 0);
       for (let read = 0; read < bytes.length;) {
         const more = readSync(fd, bytes, read, bytes.length - read, from + read);
-        if (more === 0) throw new Error(`${path} ends too early`);
+        if (more === 0) return bytes.subarray(0, 0);
         read += more;
       }
     } finally {

@@ -3,6 +3,6 @@ import { DefectError, DurationError, NotFoundError, OpenError, ShareError, Usage
 const classes = { OpenError, NotFoundError, UsageError, ShareError, DurationError, DefectError };
 
 /** Makes an error for the WebAssembly. */
-export function problem(name, code, message, hint, file) {
-  return new classes[name](code, message, hint, { file });
+export function problem(name, code, message, hint, file, runs) {
+  return new classes[name](code, message, hint, { file, runs });
 }

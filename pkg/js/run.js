@@ -114,5 +114,8 @@ if (Symbol.dispose) Run.prototype[Symbol.dispose] = Run.prototype.free;
 /** Opens a run of these files. */
 export const openFiles = (files, { run, runId, now }) => new Run(KEY, raw('openRun', files, run, runId, millis(now)));
 
-/** Lists the runs of these files. */
-export const listFiles = (files, { now }) => raw('listRuns', files, millis(now));
+/** The runs of these files. What the search met is a property of the list, because a list without it may be incomplete. */
+export function listFiles(files, { now }) {
+  const { runs, issues } = raw('listRuns', files, millis(now));
+  return Object.assign(runs, { issues });
+}

@@ -1,5 +1,4 @@
-import type { Files, ListOptions, OpenOptions, Run, WasmBytes } from './common.js';
-import type { RunList } from './views.js';
+import type { Files, ListOptions, OpenOptions, Run, Runs, WasmBytes } from './common.js';
 
 export * from './common.js';
 
@@ -10,4 +9,4 @@ export function initSync(source: WasmBytes): void;
 export function openRun(input: Files, options?: OpenOptions): Run;
 
 /** Lists the runs of a `.prose` folder at once, newest first. */
-export function listRuns(input: Files, options?: ListOptions): RunList;
+export function listRuns(input: Files, options?: ListOptions): Runs;

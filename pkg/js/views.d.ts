@@ -52,6 +52,22 @@ export type AgentView = {
   segments: Array<SegmentView>;
 };
 
+/** An agent whose memory was written, or that got a segment. */
+export type AgentWritten = {
+  /** The run's id; `null` for an agent of the project, of the user, or in a custom store. */
+  run: string | null;
+  /** The name of the agent that got the memory or the segment. */
+  agent: string;
+  /** How long the agent's memory lives: `execution`, `project`, `user` or `custom`. */
+  scope: string;
+  /** The database or folder that keeps the agent; `null` if the run keeps the agent. */
+  store: string | null;
+  /** The number of the segment that was added; `null` if the memory was written. */
+  segment: number | null;
+  /** Whether the memory replaced an earlier one, which is kept as history. */
+  replaced: boolean;
+};
+
 /** The agents of a run. */
 export type AgentsView = {
   /** The agents: first the run's own, then the project's, then the user's. */
@@ -80,6 +96,24 @@ export type AskedAgent = {
   model: string | null;
   /** The agent's own prompt, which precedes the prompt of each session; `null` without a prompt. */
   prompt: Excerpt | null;
+};
+
+/** Another attempt at an execution that failed. */
+export type AttemptBegun = {
+  /** The run in which the failed execution is attempted again. */
+  run: string;
+  /** The id of the execution that failed and is attempted again. */
+  id: number;
+  /** The text of the statement that is attempted again. */
+  statement: string;
+  /** The line of the program that is attempted again, from 1; `null` if the program has no such statement. */
+  line: number | null;
+  /** The number of the attempt, from 2. */
+  attempt: number;
+  /** The limit for the number of attempts, the first one included; `null` if the program sets no limit. */
+  max: number | null;
+  /** The work for a subagent; `null` if the statement is not a session. */
+  task: TaskView | null;
 };
 
 /** An attempt to carry out a statement. */
@@ -229,6 +263,32 @@ export type BindingRow = {
   superseded: boolean;
 };
 
+/** A binding that was written. */
+export type BindingWritten = {
+  /** The run that the binding was written to. */
+  run: string;
+  /** The name of the binding that got the value. */
+  name: string;
+  /** The frame that the binding belongs to; `null` is the root. */
+  execution_id: number | null;
+  /** The binding's kind: `input`, `output`, `let` or `const`. */
+  kind: string;
+  /** Where the value is kept: a file, or a row of a database. */
+  location: string;
+  /** The value's summary: `--summary`, or the value's first line. */
+  summary: string;
+  /** The file inside the run that contains the value; `null` if the binding contains the value itself. */
+  attachment: string | null;
+  /** Whether the value replaced an earlier one, which is kept as history. */
+  replaced: boolean;
+  /** The execution that was completed with the value; `null` if none was. */
+  completed: number | null;
+  /** The number of the agent's segment that was added with the value (`--segment`); `null` if none was. */
+  segment: number | null;
+  /** Notes if the value is empty or the program does not contain its name; one sentence each. */
+  notes: Array<string>;
+};
+
 /** Some consecutive rows of the list of bindings. */
 export type BindingsPage = {
   /** How many bindings there are in all. The list has the root's bindings first, then the bindings of each frame. */
@@ -237,6 +297,14 @@ export type BindingsPage = {
   from: number;
   /** The bindings of this page of the list. */
   rows: Array<BindingRow>;
+};
+
+/** The status of a branch at the join. */
+export type BranchStatus = {
+  /** The branch's name. */
+  branch: string;
+  /** The branch's status; `pending` if the branch never began. */
+  status: string;
 };
 
 /** A binding that a name could mean, with the outcome of the resolution. */
@@ -351,6 +419,50 @@ export type Excerpt = {
   format: ValueFormat;
 };
 
+/** A statement, loop, parallel or branch that began. */
+export type ExecutionBegun = {
+  /** The run in which the statement began. */
+  run: string;
+  /** The statement's execution id. Later commands take it as `EXECUTION`. */
+  id: number;
+  /** The text of the statement that began. */
+  statement: string;
+  /** The line of the program that began, from 1; `null` if the program has no such statement. */
+  line: number | null;
+  /** The execution that the statement runs in; `null` at the root. */
+  parent: number | null;
+  /** The `loop_id` of a loop, the `parallel_id` of a parallel, the name of a branch; `null` for other statements. */
+  name: string | null;
+  /** The block that the statement calls; `null` if the statement calls no block. */
+  block: string | null;
+  /** The depth of that call in frames, from 1; `null` if the statement calls no block. */
+  depth: number | null;
+  /** The work for a subagent; `null` if the statement is not a session. */
+  task: TaskView | null;
+  /** What to do next; `null` if the statement is a session. */
+  next: NextStep | null;
+  /** Notes, one sentence each: the statement was recorded out of the program's order or without a line, or an item began with it. */
+  notes: Array<string>;
+};
+
+/** An execution that ended. */
+export type ExecutionEnded = {
+  /** The run in which the execution ended. */
+  run: string;
+  /** The execution's id. */
+  id: number;
+  /** The status that was recorded: `completed`, `failed` or `skipped`; `joined` for a parallel; `iteration` for the end of a loop's round, `exited` for the end of a loop. */
+  status: string;
+  /** The text of the statement that the execution ran. */
+  statement: string;
+  /** The line of the program that the execution ran, from 1; `null` if the program has no such statement. */
+  line: number | null;
+  /** The name of the branch; `null` if the execution is not a branch. */
+  branch: string | null;
+  /** Notes if the execution lacks something that its program says, such as rounds; one sentence each. */
+  notes: Array<string>;
+};
+
 /** The first failure of a run, and the failures that it caused (errata T9). */
 export type Failure = {
   /** The node that failed first. */
@@ -383,6 +495,16 @@ export type FilesView = {
   tables: Array<TableInfo>;
 };
 
+/** A call of a block. */
+export type FrameView = {
+  /** The execution id of the call. */
+  id: number;
+  /** The name of the block. */
+  block: string;
+  /** The depth of the call in frames, from 1. */
+  depth: number;
+};
+
 /** An idle time in which no statement was running. */
 export type Gap = {
   /** Where the idle time begins on the axis. */
@@ -395,6 +517,60 @@ export type Gap = {
   len_ms: number;
   /** The real length in words. */
   len: string;
+};
+
+/** A gate that was approved or rejected. */
+export type GateDecided = {
+  /** The run in which the gate was decided. */
+  run: string;
+  /** The id of the gate that was approved or rejected. */
+  gate: string;
+  /** The gate's new status: `approved` or `rejected`. */
+  status: string;
+  /** The principal that decided, as claimed (`--as`). */
+  resolved_by: string;
+  /** The principal for which that person acted, as claimed (`--for`); `null` if they acted for themselves. */
+  on_behalf_of: string | null;
+  /** Always true: the identity of the person is not verified. */
+  claimed: boolean;
+  /** Whether the gate was decided although its creation has no sealed row (`--override`). A separate log row records the override. */
+  overridden: boolean;
+  /** How long the gate waited, in milliseconds; `null` if the time of its creation is not recorded. */
+  waited_ms: number | null;
+  /** What the program does after the rejection; `null` after an approval, or if the program does not say. */
+  on_reject: string | null;
+  /** The execution that waited at the gate; `null` if none is recorded. */
+  execution_id: number | null;
+  /** The head of the audit log after the command. */
+  head: AuditHead | null;
+};
+
+/** A gate that was created. */
+export type GateOpened = {
+  /** The run in which the gate was created. */
+  run: string;
+  /** The gate's id, which `approve` and `reject` take: `ID#2` for the second visit of gate `ID`. */
+  gate: string;
+  /** The number of this visit to the gate, from 1. */
+  visit: number;
+  /** The execution that waits at the gate. */
+  execution_id: number;
+  /** The text of the statement that asks at the gate. */
+  statement: string;
+  /** The line of the program that asks at the gate, from 1; `null` if the program has no such statement. */
+  line: number | null;
+  /** The question to the approver. */
+  prompt: string;
+  /** Names in braces in the prompt that have no value. */
+  open_names: Array<string>;
+  /** Who may decide, in words: `anyone`, `ops-team or raymond`. */
+  may_decide: string;
+  /** The deadline; `null` without a time-out. */
+  deadline: Stamp | null;
+  /** The head of the audit log after the command. */
+  head: AuditHead | null;
+  /** Notes for the caller, such as a warning that statements before the gate are not recorded. */
+  notes: Array<string>;
 };
 
 /** The status of a gate. A row may record a word that OpenProse does not define. */
@@ -492,6 +668,18 @@ export type GivenName = {
   note: string | null;
 };
 
+/** An imported program that was registered. */
+export type ImportRegistered = {
+  /** The run that imports the program. */
+  run: string;
+  /** The handle by which the program uses the import. */
+  alias: string;
+  /** The name of the import's own run, which every command takes as RUN. `null` in a database, because it keeps no nested runs. */
+  nested: string | null;
+  /** Whether the handle was already registered. */
+  again: boolean;
+};
+
 /** An imported program. */
 export type ImportView = {
   /** The handle by which the program uses the import. */
@@ -521,6 +709,23 @@ export type ImportsView = {
   /** Places of the runs that contain this run, outermost first; empty unless this run is an import itself. */
   above: Array<string>;
 };
+
+/** A value that a task receives. */
+export type InputOfTask = {
+  /** The name of the value in the program. */
+  name: string;
+  /** How the value can be read. */
+  state: InputState;
+  /** The command that prints the value, or a larger value that contains it; `null` if the value is not in a binding. */
+  get: string | null;
+  /** The value itself, if it is a text of the program or an error. Names in braces inside of it are inputs, too. */
+  value: string | null;
+  /** An explanation of the value, or why it is missing; `null` if `get` is enough. */
+  note: string | null;
+};
+
+/** How the value of an input can be read. */
+export type InputState = "bound" | "text" | "part" | "told" | "missing" | "unknown";
 
 /** An odd finding in an input, with its place and advice. */
 export type Issue = {
@@ -608,6 +813,54 @@ export type Longest = {
   took: string;
   /** The duration in milliseconds. */
   took_ms: number;
+};
+
+/** A loop that finished a round or was left. */
+export type LoopRounds = {
+  /** Number of finished rounds. */
+  iteration: number;
+  /** The limit for the number of rounds; `null` if the program sets no limit. */
+  max: number | null;
+  /** The run in which the execution ended. */
+  run: string;
+  /** The execution's id. */
+  id: number;
+  /** The status that was recorded: `completed`, `failed` or `skipped`; `joined` for a parallel; `iteration` for the end of a loop's round, `exited` for the end of a loop. */
+  status: string;
+  /** The text of the statement that the execution ran. */
+  statement: string;
+  /** The line of the program that the execution ran, from 1; `null` if the program has no such statement. */
+  line: number | null;
+  /** The name of the branch; `null` if the execution is not a branch. */
+  branch: string | null;
+  /** Notes if the execution lacks something that its program says, such as rounds; one sentence each. */
+  notes: Array<string>;
+};
+
+/** A command that may come next. */
+export type NextChoice = {
+  /** The command. Words in capitals are placeholders. */
+  command: string;
+  /** Why the command comes next, or under which condition. */
+  why: string;
+};
+
+/** What the VM does itself, without a subagent, after a statement has begun. */
+export type NextStep = {
+  /** The step, in a sentence. */
+  say: string;
+  /** The command that ends the execution after that step. */
+  command: string;
+};
+
+/** The commands that may come next in a run. */
+export type NextView = {
+  /** The run that the commands are for, by the name that commands take. */
+  run: string;
+  /** The innermost open execution; `null` at the program's top. */
+  execution: number | null;
+  /** Commands that may be recorded now, the likeliest first. If there are several, the VM chooses one, for example by whether a loop's condition is met. */
+  choices: Array<NextChoice>;
 };
 
 /** All facts about one node of the trace. */
@@ -796,6 +1049,54 @@ export type Overview = {
   other_runs: Array<string>;
 };
 
+/** A parallel that was joined. */
+export type ParallelJoined = {
+  /** The block's branches, in the order of the program. */
+  branches: Array<BranchStatus>;
+  /** The run in which the execution ended. */
+  run: string;
+  /** The execution's id. */
+  id: number;
+  /** The status that was recorded: `completed`, `failed` or `skipped`; `joined` for a parallel; `iteration` for the end of a loop's round, `exited` for the end of a loop. */
+  status: string;
+  /** The text of the statement that the execution ran. */
+  statement: string;
+  /** The line of the program that the execution ran, from 1; `null` if the program has no such statement. */
+  line: number | null;
+  /** The name of the branch; `null` if the execution is not a branch. */
+  branch: string | null;
+  /** Notes if the execution lacks something that its program says, such as rounds; one sentence each. */
+  notes: Array<string>;
+};
+
+/** A parallel block whose branches have all begun. */
+export type ParallelRunning = {
+  /** The block's branches, in the order of the program. */
+  branches: Array<ExecutionBegun>;
+  /** The run in which the statement began. */
+  run: string;
+  /** The statement's execution id. Later commands take it as `EXECUTION`. */
+  id: number;
+  /** The text of the statement that began. */
+  statement: string;
+  /** The line of the program that began, from 1; `null` if the program has no such statement. */
+  line: number | null;
+  /** The execution that the statement runs in; `null` at the root. */
+  parent: number | null;
+  /** The `loop_id` of a loop, the `parallel_id` of a parallel, the name of a branch; `null` for other statements. */
+  name: string | null;
+  /** The block that the statement calls; `null` if the statement calls no block. */
+  block: string | null;
+  /** The depth of that call in frames, from 1; `null` if the statement calls no block. */
+  depth: number | null;
+  /** The work for a subagent; `null` if the statement is not a session. */
+  task: TaskView | null;
+  /** What to do next; `null` if the statement is a session. */
+  next: NextStep | null;
+  /** Notes, one sentence each: the statement was recorded out of the program's order or without a line, or an item began with it. */
+  notes: Array<string>;
+};
+
 /** A line of the program. */
 export type ProgramLine = {
   /** The line number, from 1. */
@@ -929,6 +1230,14 @@ export type ResolutionView = {
   issues: Array<Issue>;
 };
 
+/** The declared agent of a task. */
+export type RoleOfTask = {
+  /** The name of the agent. */
+  name: string;
+  /** The agent's own prompt; `null` if the declaration has none. */
+  prompt: string | null;
+};
+
 /** A row of the store with every column. In a run that is read from a log: a line of the log, by its number. */
 export type RowView = {
   /** The row's id. */
@@ -955,6 +1264,14 @@ export type RuleView = {
   source: string;
   /** An input that produces an issue of this rule, in parts. */
   example: Array<ExamplePart>;
+};
+
+/** A run that ended, or was interrupted. */
+export type RunFinished = {
+  /** The run that was ended or interrupted. */
+  run: string;
+  /** The run's status: `completed`, `failed` or `interrupted`. */
+  status: string;
 };
 
 /** The form that a run was read as, in words. Other versions may have further forms. */
@@ -1009,7 +1326,7 @@ export type RunStatus = "running" | "completed" | "failed" | "interrupted" | "wa
 /** One run in a list. */
 export type RunSummary = {
   /** The run's id, or the name of its folder if the run has no id. */
-  id: string;
+  run: string;
   /** The name of the run's folder or file, which commands take. A copied run has the same id but another folder name. */
   name: string;
   /** The run's place inside the source: its folder, or its database file. Callers open the run by this place. */
@@ -1054,7 +1371,7 @@ export type RunSummary = {
   head_only?: string | null;
   /** Whether parts of the run could not be read. All other fields, even the status, may then be incomplete. */
   unread: boolean;
-  /** Why the run could not be opened, with what to do next; `null` if the run was opened. After an error, `id`, `name` and `place` are the only other fields that are set. */
+  /** Why the run could not be opened, with what to do next; `null` if the run was opened. After an error, `run`, `name` and `place` are the only other fields that are set. */
   error: string | null;
 };
 
@@ -1118,6 +1435,14 @@ export type SegmentView = {
   summary: string | null;
   /** Lines of the summary that are new since the previous segment (`+`), and lines that disappeared (`-`); empty for the first segment. */
   changes: Array<[string, string]>;
+};
+
+/** One property of a session or its agent. */
+export type SettingOfTask = {
+  /** The name in the program: `model`, `skills`, `permissions.bash`. */
+  name: string;
+  /** The value in the program. */
+  value: string;
 };
 
 /** The importance of an issue. */
@@ -1220,6 +1545,34 @@ export type TableRows = {
   total: number | null;
   /** The rows of the page. Each has one cell for each column. */
   rows: Array<Array<ShownCell>>;
+};
+
+/** The work of one session, for the subagent that carries it out. */
+export type TaskView = {
+  /** The name of the binding that the session writes; `null` for an anonymous binding (`put --anon`). */
+  binding: string | null;
+  /** The kind of the binding: `input`, `output`, `let` or `const`; `null` for an anonymous binding. */
+  kind: string | null;
+  /** The place of the output: a file, or a row of a database. */
+  location: string;
+  /** The frame in which the session's names are resolved; `null` is the root. */
+  frame: FrameView | null;
+  /** The persistent agent that carries out the session; `null` if no agent with a memory does. */
+  agent: AgentOfTask | null;
+  /** The agent that the program declares for the session; `null` if the session names no declared agent. */
+  role: RoleOfTask | null;
+  /** The session's prompt; `null` if the statement has no prompt. */
+  prompt: string | null;
+  /** What the program sets for the session or its agent, such as the model, skills and permissions. */
+  settings: Array<SettingOfTask>;
+  /** The error of the previous attempt; `null` if there was no previous attempt, or if its error was not recorded. */
+  failed: string | null;
+  /** The values that the session receives: the names in its prompt and its context. */
+  inputs: Array<InputOfTask>;
+  /** The command that writes the output and completes the execution. It reads the output from standard input. */
+  put: string;
+  /** The whole task as instructions for the subagent, in Markdown. */
+  brief: string;
 };
 
 /** The times at which each row of the trace was running.  Positions on the axis are milliseconds of drawn time since the beginning. Idle time is drawn shorter than it was. */

@@ -28,11 +28,16 @@ export const textWishes = wishes => asked(checked(wishes, TEXT));
 /** What is wished for runs. */
 export const runWishes = wishes => asked(checked(wishes, RUNS));
 
+/** Reads the viewer of this package, where its files can be read at once: in Node. */
+let ownViewer = () => undefined;
+
+export function viewerBeside(read) { ownViewer = read; }
+
 /** What is wished for a file of runs, its form, and the viewer. */
 export function fileWishes(options) {
   const { format, viewer, ...wishes } = checked(options, FILE);
   if (format === undefined) throw new UsageError('bad-argument', 'the option format is missing', 'give html, zip or db');
-  return [asked(wishes), format, viewer];
+  return [asked(wishes), format, viewer ?? (format === 'html' ? ownViewer() : undefined)];
 }
 
 function asked({ secrets, also, maxValue, ...wishes }) {

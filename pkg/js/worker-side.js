@@ -42,7 +42,7 @@ onmessage = async ({ data: { number, what, args } }) => {
   } catch (thrown) {
     const error = thrown instanceof ProsescopeError ? thrown
       : new DefectError('defect', `the worker stopped: ${thrown?.message ?? thrown}`, 'please report it');
-    const { name, code, message, hint, file } = error;
-    postMessage({ number, error: { name, code, message, hint, file } });
+    const { name, code, message, hint, file, runs } = error;
+    postMessage({ number, error: { name, code, message, hint, file, runs } });
   }
 };

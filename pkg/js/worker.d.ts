@@ -1,5 +1,5 @@
-import type { BrowserFiles, Files, ListOptions, OpenOptions, Rows, Run, WasmSource } from './common.js';
-import type { RunList, TreeRow } from './views.js';
+import type { BrowserFiles, Files, ListOptions, OpenOptions, Rows, Run, Runs, WasmSource } from './common.js';
+import type { TreeRow } from './views.js';
 
 export * from './errors.js';
 export type * from './views.js';
@@ -26,4 +26,4 @@ export function init(options?: WorkerOptions): Promise<void>;
 export function open(input: Files | BrowserFiles, options?: OpenOptions): Promise<RemoteRun>;
 
 /** Lists the runs of a `.prose` folder, newest first. */
-export function list(input: Files | BrowserFiles, options?: ListOptions): Promise<RunList>;
+export function list(input: Files | BrowserFiles, options?: ListOptions): Promise<Runs>;

@@ -50,7 +50,7 @@ function ask(what, args) {
 function answered({ number, value, error }) {
   const { resolve, reject } = waiting.get(number) ?? {};
   waiting.delete(number);
-  if (error) reject?.(new errors[error.name](error.code, error.message, error.hint, { file: error.file }));
+  if (error) reject?.(new errors[error.name](error.code, error.message, error.hint, error));
   else resolve?.(value);
 }
 

@@ -3,14 +3,22 @@
 use prosescope_core::model::source::SourceError;
 use prosescope_core::model::timeout::TimeoutError;
 use prosescope_core::pages::session::{ChooseError, OpenError};
+use prosescope_share::archive::ArchiveError;
 use prosescope_share::pack::ShareError;
+use prosescope_share::page::PageError;
 use wasm_bindgen::prelude::*;
 
 #[wasm_bindgen(raw_module = "./problem.js")]
 extern "C" {
     /// Creates a JavaScript error of the class with this name, such as `UsageError`.
-    fn problem(class: &str, code: &str, message: &str, hint: &str, file: Option<String>)
-    -> JsValue;
+    fn problem(
+        class: &str,
+        code: &str,
+        message: &str,
+        hint: &str,
+        file: Option<String>,
+        runs: Option<Vec<String>>,
+    ) -> JsValue;
 }
 
 /// An error for the JavaScript caller: the reason why a call failed, and a hint.
@@ -20,6 +28,8 @@ pub(crate) struct Problem {
     message: String,
     hint: String,
     file: Option<String>,
+    /// The runs from which the caller must choose one, as the option `run` takes them.
+    runs: Option<Vec<String>>,
 }
 
 impl Problem {
@@ -31,6 +41,20 @@ impl Problem {
             message: message.into(),
             hint: hint.to_owned(),
             file: None,
+            runs: None,
+        }
+    }
+
+    /// Creates an error for a shared file of several runs of which the caller named none.
+    pub(crate) fn several_runs(label: &str, runs: Vec<String>) -> Problem {
+        let message = format!("{label} holds {} runs: {}", runs.len(), runs.join(", "));
+        Problem {
+            runs: Some(runs),
+            ..Problem::usage(
+                "several-runs",
+                message,
+                "give one of them as the option run, or latest",
+            )
         }
     }
 
@@ -42,6 +66,7 @@ impl Problem {
             message: message.into(),
             hint: hint.into(),
             file: None,
+            runs: None,
         }
     }
 
@@ -53,6 +78,7 @@ impl Problem {
             message: format!("this is a defect of Prosescope: {what}"),
             hint: "please report it, and describe the run that you opened".to_owned(),
             file: None,
+            runs: None,
         }
     }
 
@@ -70,21 +96,37 @@ impl Problem {
             message,
             hint: hint.into(),
             file: Some(file),
+            runs: None,
         }
     }
 }
 
 impl Problem {
     /// Creates an error for a shared file that cannot be unpacked.
-    pub(crate) fn packed(path: &str, error: &dyn std::fmt::Display, hint: &str) -> Problem {
+    pub(crate) fn packed(path: &str, error: &ArchiveError) -> Problem {
+        let code = match error {
+            ArchiveError::TooLarge(_) => "copy-too-large",
+            ArchiveError::Failed(_) => "unreadable",
+            _ => "damaged-copy",
+        };
         let message = format!("{path}: {error}");
-        Problem::open("unreadable", message, hint, path.to_owned())
+        Problem::open(code, message, error.next_step(), path.to_owned())
+    }
+
+    /// Creates an error for a page whose run cannot be unpacked.
+    pub(crate) fn page(path: &str, error: &PageError) -> Problem {
+        let code = match error {
+            PageError::Failed(_) => "unreadable",
+            _ => "damaged-copy",
+        };
+        let message = format!("{path}: {error}");
+        Problem::open(code, message, error.next_step(), path.to_owned())
     }
 }
 
 impl From<Problem> for JsValue {
     fn from(p: Problem) -> JsValue {
-        problem(p.class, p.code, &p.message, &p.hint, p.file)
+        problem(p.class, p.code, &p.message, &p.hint, p.file, p.runs)
     }
 }
 
@@ -124,7 +166,7 @@ impl From<SourceError> for Problem {
             SourceError::Changed(path) => Problem::open(
                 "changed",
                 message,
-                "do not change the given bytes before free(): they are read in place",
+                "open it again: files and bytes are read in place, so they must stay as they are until free()",
                 path,
             ),
             SourceError::Unreadable { path, .. } => {
@@ -155,9 +197,10 @@ impl From<ChooseError> for Problem {
                 };
                 Problem::not_found(message, hint)
             }
-            ChooseError::Several { .. } => {
-                Problem::usage("ambiguous", message, "give more of the id")
-            }
+            ChooseError::Several { some, .. } => Problem {
+                runs: Some(some),
+                ..Problem::usage("ambiguous", message, "give more of the id")
+            },
         }
     }
 }
@@ -209,6 +252,7 @@ impl From<ShareError> for Problem {
             message,
             hint,
             file,
+            runs: None,
         }
     }
 }
@@ -222,6 +266,7 @@ impl From<TimeoutError> for Problem {
             hint: "give whole numbers with the units d, h, m and s, the largest unit first: 2h30m"
                 .to_owned(),
             file: None,
+            runs: None,
         }
     }
 }

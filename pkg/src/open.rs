@@ -1,10 +1,13 @@
 //! Opens or lists runs from the paths and bytes that JavaScript passes.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use prosescope_core::model::source::{FileEntry, Source, left_out};
 use prosescope_core::model::time::Stamp;
-use prosescope_core::pages::session::{ChooseError, Options, Session, choose, list, survey};
+use prosescope_core::pages::session::{
+    ChooseError, FoundKind, Options, Session, choose, list, survey,
+};
 use wasm_bindgen::prelude::*;
 
 use crate::error::Problem;
@@ -50,13 +53,16 @@ pub fn open_run(
     run_id: Option<String>,
     now: Option<f64>,
 ) -> Result<Run, JsValue> {
-    let source = source(given)?;
+    let (source, is_packed) = source(given)?;
     let options = Options {
         now: Some(clock(now)),
         run_id,
         ..Options::default()
     };
     let dynamic: Rc<dyn Source> = source.clone();
+    if is_packed && run.is_none() {
+        only_run(&source)?;
+    }
     let place = place(&dynamic, run.as_deref(), &options)?;
     let session = Session::open(dynamic, &place, &options).map_err(Problem::from)?;
     Ok(Run::new(session, source, place, now))
@@ -65,12 +71,34 @@ pub fn open_run(
 /// Lists the runs in these files, the newest first.
 #[wasm_bindgen(js_name = listRuns)]
 pub fn list_runs(given: &Given, now: Option<f64>) -> Result<JsValue, JsValue> {
-    let source: Rc<dyn Source> = source(given)?;
+    let (source, _) = source(given)?;
+    let source: Rc<dyn Source> = source;
     let options = Options {
         now: Some(clock(now)),
         ..Options::default()
     };
     json(&list(&source, &options))
+}
+
+/// Refuses a shared file of several runs. Its sender chose the runs, so the newest is not the one that is meant, as it
+/// is in a folder into which runs are recorded.
+fn only_run(source: &JsSource) -> Result<(), Problem> {
+    let mut found = survey(source).found;
+    found.retain(|found| found.kind != FoundKind::Agents);
+    if found.len() < 2 {
+        return Ok(());
+    }
+    let names: BTreeSet<&str> = found.iter().map(|found| &*found.name).collect();
+    let has_own_names = names.len() == found.len();
+    let runs = found.into_iter();
+    let runs = runs.map(|found| {
+        if has_own_names {
+            found.name
+        } else {
+            found.place
+        }
+    });
+    Err(Problem::several_runs(&source.label(), runs.collect()))
 }
 
 /// Returns the place of the named run, or else of the latest run. If no run is named and the files contain none,
@@ -104,7 +132,8 @@ fn by_its_own_id(source: &Rc<dyn Source>, run: &str, options: &Options) -> Optio
     }
 }
 
-fn source(given: &Given) -> Result<Rc<JsSource>, Problem> {
+/// Returns the source over these files, and whether they were unpacked from a shared file.
+fn source(given: &Given) -> Result<(Rc<JsSource>, bool), Problem> {
     let (label, paths, modified) = (given.label(), given.paths(), given.modified());
     let mut pairs: Vec<(FileEntry, HeldBytes)> = Vec::with_capacity(paths.len());
     let all = paths.into_iter().zip(given.bytes()).zip(given.lengths());
@@ -135,8 +164,9 @@ fn source(given: &Given) -> Result<Rc<JsSource>, Problem> {
     if let [(file, bytes)] = pairs.as_slice()
         && let Some(UnpackedShare { files, issue }) = unpacked(&file.path, file.len, bytes)?
     {
-        return Ok(Rc::new(JsSource::new(label, files, Some(issue))));
+        let source = JsSource::new(label, files, Some(issue));
+        return Ok((Rc::new(source), true));
     }
     let issue = left_out(&given.left_out().unwrap_or_default());
-    Ok(Rc::new(JsSource::new(label, pairs, issue)))
+    Ok((Rc::new(JsSource::new(label, pairs, issue)), false))
 }

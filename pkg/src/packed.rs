@@ -50,7 +50,7 @@ pub(crate) fn unpacked(
     });
     match found {
         None => Ok(None),
-        Some(Err(error)) => Err(Problem::packed(path, &error, error.next_step())),
+        Some(Err(error)) => Err(Problem::page(path, &error)),
         Some(Ok(_)) => {
             let bytes = HeldBytes::Whole(zip.subarray(0, at));
             let len = u64::from(at);
@@ -68,7 +68,7 @@ pub(crate) fn of_packed(zip: &[u8]) -> Result<Vec<(FileEntry, HeldBytes)>, Archi
 }
 
 fn unpack(path: &str, zip: &InPlace<'_>) -> Result<UnpackedShare, Problem> {
-    let refused = |error: ArchiveError| Problem::packed(path, &error, error.next_step());
+    let refused = |error: ArchiveError| Problem::packed(path, &error);
     let archive = Archive::open(zip, zip.len, MOST).map_err(refused)?;
     let mut files = UnpackedFiles::default();
     let verified = manifest::unpack(&archive, &mut files).map_err(refused)?;

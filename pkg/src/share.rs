@@ -47,7 +47,7 @@ impl Run {
             return Err(Problem::usage(
                 "bad-argument",
                 "a page needs the viewer, and none was given",
-                "give the text of viewer.html as the option viewer, or share a zip",
+                "give the text of prosescope/viewer.html as the option viewer, in a bundle for Node copy viewer.html beside the bundle, or share a zip",
             )
             .into());
         }

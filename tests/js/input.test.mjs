@@ -28,7 +28,7 @@ test('bytes of any kind are opened', async () => {
     using(openRun(input), run => assert.equal(status(run), 'failed'));
   }
   using(await open(new Blob([bytes])), run => assert.equal(status(run), 'failed'));
-  assert.equal((await list(new Blob([bytes]))).runs.length, 1);
+  assert.equal((await list(new Blob([bytes]))).length, 1);
 });
 
 test('a folder may hold texts', () => {

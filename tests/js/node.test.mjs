@@ -1,6 +1,6 @@
 // 'prosescope/node': runs by their paths, and ids that numbers of JavaScript do not tell apart.
 import assert from 'node:assert/strict';
-import { appendFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -29,7 +29,7 @@ test('a project, a folder of runs, a run and a database are opened by their path
     assert.equal(opened.overview().run, id, `${path}`);
     opened.free();
   }
-  assert.deepEqual((await listPath(EXAMPLES)).runs.map(run => run.id).sort(), RUNS);
+  assert.deepEqual((await listPath(EXAMPLES)).map(({ run }) => run).sort(), RUNS);
 });
 
 test('what is read in parts is what is read whole', async () => {
@@ -47,7 +47,7 @@ test('folders that no list looks into are left out, and said to be', async () =>
   cpSync(join(EXAMPLES, '.prose', 'runs', FOLDER), join(runs, `.trash-${FOLDER}`), { recursive: true });
   mkdirSync(join(project, 'node_modules'));
   const list = await listPath(project);
-  assert.deepEqual(list.runs.map(run => run.id), [FAILED]);
+  assert.deepEqual(list.map(({ run }) => run), [FAILED]);
   const issues = list.issues.filter(issue => issue.rule === 'folder-left-out');
   assert.deepEqual(issues.map(issue => issue.message), ['the folder node_modules was skipped']);
 });
@@ -72,7 +72,13 @@ test('a run in a worker has the methods of a run', async () => {
 });
 
 test('what is not there, or changed, is said', async () => {
-  await assert.rejects(openPath(join(folder, 'nothing')), { name: 'OpenError', code: 'unreadable' });
+  for (const [path, code] of [['nothing', 'no-such-path'], ['letter.md/state.db', 'no-such-path'], ['circle', 'unreadable']]) {
+    writeFileSync(join(folder, 'letter.md'), 'x');
+    if (path === 'circle') symlinkSync(path, join(folder, path));
+    const file = join(folder, path);
+    await assert.rejects(openPath(file), { name: 'OpenError', code, file });
+    await assert.rejects(listPath(file), { name: 'OpenError', code, file });
+  }
   await assert.rejects(openPath(5), { name: 'UsageError', code: 'bad-argument' });
   await assert.rejects(openPath(EXAMPLES, { wal: new Uint8Array() }), { code: 'bad-argument', message: 'there is no option wal' });
   const file = join(folder, 'letter.md');
@@ -83,6 +89,33 @@ test('what is not there, or changed, is said', async () => {
   const opened = await openPath(`${run}.db`);
   appendFileSync(`${run}.db`, 'more');
   assert.throws(() => { for (let at = 0; at < 99; at++) opened.value({ binding: at }); }, error => error.name !== 'DefectError');
+  const files = join(folder, 'changed');
+  cpSync(join(EXAMPLES, '.prose', 'runs', FOLDER), files, { recursive: true });
+  // A long file is not read as a whole when its run is opened.
+  mkdirSync(join(files, 'attachments'), { recursive: true });
+  writeFileSync(join(files, 'attachments', 'long.bin'), new Uint8Array(1 << 20));
+  const before = await openPath(files);
+  appendFileSync(join(files, 'attachments', 'long.bin'), 'more');
+  const path = 'attachments/long.bin';
+  assert.throws(() => before.valueBytes({ file: path }), { name: 'OpenError', code: 'changed', file: path });
+});
+
+test('what the system does not permit to read is said', async t => {
+  const project = join(folder, 'closed');
+  mkdirSync(join(project, '.prose', 'runs', 'inside'), { recursive: true });
+  chmodSync(join(project, '.prose', 'runs', 'inside'), 0o000);
+  if (process.getuid === undefined) return t.skip('needs permissions of Unix');
+  // Nothing is closed to root.
+  const root = process.getuid() === 0;
+  for (const path of [project, join(project, '.prose', 'runs', 'inside', 'state.db')]) {
+    chmodSync(folder, 0o755);
+    if (root) process.seteuid(65534);
+    const error = await openPath(path).catch(error => error);
+    if (root) process.seteuid(0);
+    assert.deepEqual([error.name, error.code], ['OpenError', 'no-permission'], `${error}`);
+    assert.match(error.hint, /permissions/);
+  }
+  chmodSync(join(project, '.prose', 'runs', 'inside'), 0o700);
 });
 
 test('one of several runs of a database is chosen by its id, by the beginning of it, or is the latest', () => {

@@ -144,14 +144,20 @@ test('values that were replaced leave when that is wished', () => {
   assert.deepEqual([holds({}), holds({ history: true })], [false, true]);
 });
 
+test('a page is made with the viewer of the package', () => {
+  const own = using(openRun(planted, { now: NOW }), run => run.share({ format: 'html' }).bytes);
+  const given = using(openRun(planted, { now: NOW }), run => run.share({ format: 'html', viewer }).bytes);
+  assert.deepEqual(own, given);
+});
+
 test('more runs of what was opened go into the same file', () => {
   const also = ['20260112', FAILED, `runs/${WAITING}`, 'latest'];
   const { report, bytes } = using(openRun(examples, { run: FAILED }), run => run.share({ format: 'html', viewer, also }));
   assert.deepEqual(report.runs, [FAILED, FINISHED, WAITING]);
-  assert.deepEqual(listRuns(bytes).runs.map(run => run.id).sort(), [FINISHED, FAILED, WAITING]);
+  assert.deepEqual(listRuns(bytes).map(({ run }) => run).sort(), [FINISHED, FAILED, WAITING]);
   const file = join(folder, 'three.html');
   writeFileSync(file, bytes);
-  assert.deepEqual(proseJson('runs', file).runs.map(run => run.id).sort(), [FINISHED, FAILED, WAITING]);
+  assert.deepEqual(proseJson('runs', file).runs.map(({ run }) => run).sort(), [FINISHED, FAILED, WAITING]);
 });
 
 test('a shared file is shared again', () => {
@@ -208,7 +214,6 @@ test('wishes that nobody understands are refused, for something would leave', ()
     [[() => run.share()], 'the option format is missing'],
     [[() => run.share({ format: 'txt' })], 'there is no format "txt"'],
     [[() => run.share({ format: 5 })], 'the option format is not what it should be'],
-    [[() => run.share({ format: 'html' })], 'a page needs the viewer, and none was given'],
     [[() => run.share({ format: 'html', viewer: new Uint8Array(5) })], 'the option viewer is not what it should be'],
     [[() => redactText('x', { without: ['values'] })], 'there is no option without'],
     [[() => redactText('x', { raw: true })], 'there is no option raw'],

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
 import { listRuns, openRun, OpenError } from 'prosescope/sync';
-import { list } from 'prosescope';
+import { list, open } from 'prosescope';
+import { openPath } from 'prosescope/node';
 import { example, FAILED, NOW, prose, thrown, WAITING } from './support.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'prosescope-'));
@@ -35,11 +36,18 @@ test('a shared page and a shared zip are the run again', () => {
   }
 });
 
-test('several runs are a list, and one of them is chosen', async () => {
-  const bytes = share('two.html', FAILED, WAITING);
-  assert.deepEqual(listRuns(bytes).runs.map(run => run.id).sort(), [FAILED, WAITING]);
-  using(openRun(bytes, { run: FAILED }), run => assert.equal(run.overview().run, FAILED));
-  assert.equal((await list(new Blob([bytes]))).runs.length, 2);
+for (const name of ['two.zip', 'two.html']) test(`several runs are a list, and one of them is chosen: ${name}`, async () => {
+  const bytes = share(name, FAILED, WAITING);
+  const asked = { name: 'UsageError', code: 'several-runs', runs: [FAILED, WAITING] };
+  assert.throws(() => openRun(bytes), asked);
+  await assert.rejects(open(new Blob([bytes])), asked);
+  await assert.rejects(openPath(join(folder, name)), { ...asked, message: `${name} holds 2 runs: ${FAILED}, ${WAITING}` });
+  assert.throws(() => openRun(bytes, { run: '2026' }), { code: 'ambiguous', runs: [FAILED, WAITING] });
+  for (const run of [...asked.runs, 'latest']) {
+    using(openRun(bytes, { run }), opened => assert.equal(opened.overview().run, run === 'latest' ? WAITING : run));
+  }
+  assert.deepEqual(listRuns(bytes).map(({ run }) => run).sort(), [FAILED, WAITING]);
+  assert.equal((await list(new Blob([bytes]))).length, 2);
 });
 
 test('what was damaged is refused with the reason', () => {
@@ -49,10 +57,12 @@ test('what was damaged is refused with the reason', () => {
     altered[at] ^= 1;
     const error = thrown(() => openRun(altered));
     assert.ok(error instanceof OpenError, `${error}`);
-    assert.equal(error.code, 'unreadable');
+    assert.equal(error.code, 'damaged-copy');
     assert.match(error.hint, /\.$/);
   }
-  assert.match(thrown(() => openRun(bytes.subarray(0, bytes.length - 9))).message, /not a readable zip/);
+  const cut = thrown(() => openRun(bytes.subarray(0, bytes.length - 9)));
+  assert.equal(cut.code, 'damaged-copy');
+  assert.match(cut.message, /not a readable zip/);
   const page = share('damaged.html', FAILED);
   const at = page.indexOf('id="prosescope-run"');
   assert.match(thrown(() => openRun(page.subarray(0, at + 2000))).message, /the run's end is missing/);

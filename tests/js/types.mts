@@ -2,14 +2,15 @@
 import {
   init, list, open, parseTimeout, redactText,
   NotFoundError, OpenError, ProsescopeError, Run, ShareError, DurationError, UsageError, DefectError,
-  type BindingRow, type BrowserFile, type ErrorCode, type Issue, type Overview, type Resolution, type RunList, type RunShared,
+  type BindingRow, type BrowserFile, type ErrorCode, type Issue, type Overview, type Resolution, type Runs, type RunShared,
   type RunStatus, type SecretFound, type ShareOptions, type SharedFile, type ShareWishes, type StatementStatus, type TextWishes,
   type TreeRow,
 } from 'prosescope';
 import { initSync, listRuns, openRun } from 'prosescope/sync';
-import { listPath, openPath } from 'prosescope/node';
+import { continueRun, listPath, openPath, RecordError, Recording, startRun, type Ended } from 'prosescope/node';
 import * as worker from 'prosescope/worker';
 import wasm from 'prosescope/prosescope.wasm';
+import page from 'prosescope/viewer.html';
 
 declare const bytes: Uint8Array;
 declare const file: BrowserFile;
@@ -33,22 +34,22 @@ const chain: 'empty' | 'gone' | 'consistent' | 'partly sealed' | 'unsealed' | 'c
 const own: RunStatus | StatementStatus = 'paused by hand';
 const state: string = run.stateText({ whole: true });
 const seconds: number = parseTimeout('2h30m').seconds;
-const runs: RunList = listRuns([{ path: 'runs/a/state.db', bytes, modified: 5 }]);
+const runs: Runs = listRuns([{ path: 'runs/a/state.db', bytes, modified: 5 }]);
 const opened: Promise<Run> = open([file]);
 const dropped: Promise<Run> = open(file, { run: 'latest' });
-const listed: Promise<RunList> = list([file]);
+const listed: Promise<Runs> = list([file]);
 const folder: Run = openRun({ 'state.md': '# Execution State', 'bindings/a.md': bytes.buffer });
 const loaded: Promise<void> = init(wasm);
 initSync(bytes);
 const at: Promise<Run> = openPath('runs/a', { run: 'latest' });
-const there: Promise<RunList> = listPath('.');
+const there: Promise<string[]> = listPath('.').then(runs => [...runs.map(({ run }) => run), ...runs.issues.map(issue => issue.rule)]);
 const known: TextWishes = { personal: true, keep: ['email'], redact: ['/[0-9]+/'], secrets: { API_TOKEN: text } };
 const wishes: ShareWishes = { ...known, without: ['values', 'program'], history: true, maxValue: 5, also: ['latest'] };
 const options: ShareOptions = { ...wishes, format: 'html', viewer: text };
 const looked: RunShared = run.lookToShare(wishes);
-const { report, bytes: page }: SharedFile = run.share(options);
+const { report, bytes: made }: SharedFile = run.share({ ...options, viewer: page });
 const found: SecretFound[] = [...report.found, ...looked.found, ...redactText(text, known).found];
-const again: Run = openRun(page);
+const again: Run = openRun(made);
 {
   using scoped = openRun(bytes);
   scoped.files().tables.map(table => table.columns.length);
@@ -68,7 +69,26 @@ async function remote() {
   for await (const row of far.rows({ len: 5 })) row.text;
   await far.free();
 }
+async function record(): Promise<string | undefined> {
+  const recording: Recording = await startRun('a.prose', { state: 'sqlite', folder: '.', executable: 'prosescope' });
+  const begun = await recording.begin(3, { item: 'a', force: true });
+  await recording.put(begun.task?.binding ?? null, bytes, { into: begun.id, notDone: true });
+  const branches: number[] = (begun.branches ?? []).map(branch => branch.id);
+  if ('gate' in begun) await recording.waitAtGate(begun.gate, { for: `${branches.length}m` });
+  const ended: Ended = await recording.end(7);
+  const both: Ended[] = await recording.end([7, 8], { because: text });
+  const gate: string = (await recording.createGate('send', { allow: ['ops'], onReject: 'continue' })).gate;
+  await continueRun(recording.run).reject(gate, { as: 'mira', reason: `${both.length}` });
+  const { status } = await recording.finish('failed', { error: text });
+  return await recording.next().then(next => next.choices[0].command, error => error instanceof RecordError ? error.rule : status);
+}
 
+// @ts-expect-error a run is recorded, not made
+new Recording('x');
+// @ts-expect-error a rejection has a reason
+continueRun('x').reject('send');
+// @ts-expect-error no such status
+continueRun('x').finish('done');
 // @ts-expect-error a path is not bytes
 openRun(5);
 // @ts-expect-error a run is opened, not made

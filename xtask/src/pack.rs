@@ -47,7 +47,7 @@ pub fn viewer(root: &Path, profile: &str) -> Result<PathBuf> {
     Ok(viewer_file(root))
 }
 
-/// Makes the JavaScript package, and returns its folder.
+/// Makes the viewer's page and the JavaScript package, which contains the page. Returns the package's folder.
 ///
 /// # Errors
 /// If something does not build.

@@ -8,7 +8,7 @@ use std::process::Command;
 use anyhow::Result;
 
 use crate::view;
-use xtask::cargo::{NATIVE, QUICK_WASM, VIEWER_HTML, WASM_PROFILE, cargo, target};
+use xtask::cargo::{NATIVE, QUICK_WASM, VIEWER_HTML, WASM_PROFILE, cargo, target, viewer_file};
 use xtask::step::{beside, run, step};
 use xtask::wasm::{self, PACKAGE as MODULE, VIEWER};
 use xtask::{pack, setup};
@@ -187,8 +187,8 @@ fn prepared(root: &Path, profile: &str) -> Result<Ready> {
             })
         },
     )?;
-    let viewer = pack::viewer(root, profile)?;
     let package = pack::package(root, profile)?;
+    let viewer = viewer_file(root);
     let prose = view::prose(root, &viewer)?;
     Ok(Ready {
         viewer,

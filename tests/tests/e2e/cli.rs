@@ -186,7 +186,7 @@ fn runs_are_filtered_sorted_and_counted() {
     let ids = |args: &[&str]| {
         let list = project.json(&[&["runs", "--json"], args].concat());
         let runs = list["runs"].as_array().unwrap().iter();
-        let last = |run: &Value| run["id"].as_str().unwrap()[16..].to_owned();
+        let last = |run: &Value| run["run"].as_str().unwrap()[16..].to_owned();
         (
             runs.map(last).collect::<Vec<_>>().join(" "),
             list["total"].clone(),

@@ -28,7 +28,7 @@ struct PackArgs {
 enum PackCommand {
     /// Build the viewer: one HTML file
     Viewer(Profile),
-    /// Build the JavaScript package into pkg/dist
+    /// Build the JavaScript package, with the viewer, into pkg/dist
     Pkg(Profile),
     /// Install `prosescope`, with the viewer inside, where cargo installs programs
     Install,
@@ -58,7 +58,10 @@ fn run(command: &PackCommand) -> Result<()> {
     let root = xtask::root();
     match command {
         PackCommand::Viewer(profile) => bundle::viewer(&root, profile.name()).map(drop),
-        PackCommand::Pkg(profile) => pkg::build(&root, profile.name()).map(drop),
+        PackCommand::Pkg(profile) => {
+            let viewer = bundle::viewer(&root, profile.name())?;
+            pkg::build(&root, profile.name(), &viewer).map(drop)
+        }
         PackCommand::Install => install::run_install(&root),
         PackCommand::Dist(args) => dist::run_dist(&root, args),
     }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! cargo build --profile wasm ──► wasm-bindgen (as a library) ──► glue.js, prosescope.wasm ─┐
-//! pkg/js/*, pkg/bin/*, pkg/README.md, the licenses ────────────────────────────────────────┴──► pkg/dist
+//! pkg/js/*, pkg/bin/*, pkg/README.md, viewer.html, the licenses ───────────────────────────┴──► pkg/dist
 //! ```
 
 use std::fs;
@@ -25,20 +25,22 @@ const FILLED: [(&str, &str); 3] = [
     ("@AUTHORS@", env!("CARGO_PKG_AUTHORS")),
 ];
 
-/// Builds the package with a cargo profile into pkg/dist and returns that folder.
+/// Builds the package with a cargo profile and this viewer into pkg/dist, and returns that folder. The package contains
+/// the viewer because a page is shared only with the viewer of the same version. The page has about 3 MB, a quarter of
+/// the program that npm installs beside the package, and no bundle contains it unless it is imported.
 ///
 /// # Errors
 /// If a tool is missing and cannot be installed, or the build fails.
-pub(crate) fn build(root: &Path, profile: &str) -> Result<PathBuf> {
+pub(crate) fn build(root: &Path, profile: &str, viewer: &Path) -> Result<PathBuf> {
     setup::wasm()?;
     step(
         "Building the JavaScript package (about a minute the first time)",
-        || build_into(root, &root.join("pkg/dist"), profile),
+        || build_into(root, &root.join("pkg/dist"), profile, viewer),
     )?;
     Ok(root.join("pkg/dist"))
 }
 
-fn build_into(root: &Path, dist: &Path, profile: &str) -> Result<()> {
+fn build_into(root: &Path, dist: &Path, profile: &str, viewer: &Path) -> Result<()> {
     let wasm = wasm::compile(root, PACKAGE, &wasm::profile(profile))?;
     let out = target(root).join("pkg");
     let wasm = bind(&wasm, &out, "glue", |bindgen| {
@@ -55,10 +57,13 @@ fn build_into(root: &Path, dist: &Path, profile: &str) -> Result<()> {
             copy(&entry?.path(), dist)?;
         }
     }
-    for file in ["pkg/README.md", "LICENSE-APACHE", "LICENSE-MIT"] {
+    for file in ["LICENSE-APACHE", "LICENSE-MIT"] {
         copy(&root.join(file), dist)?;
     }
-    let licenses = licenses::text(root, &[libraries::NPM])?;
+    fs::copy(viewer, dist.join("viewer.html"))?;
+    let readme = fs::read_to_string(root.join("pkg/README.md"))?;
+    fs::write(dist.join("README.md"), with_addresses(&readme))?;
+    let licenses = licenses::text(root, &[libraries::NPM, libraries::VIEWER])?;
     fs::write(dist.join(licenses::FILE), licenses)?;
     copy(&out.join("glue.js"), dist)?;
     fs::write(dist.join("prosescope.wasm"), &wasm)?;
@@ -67,6 +72,12 @@ fn build_into(root: &Path, dist: &Path, profile: &str) -> Result<()> {
     fs::write(&manifest, filled(&text)?)?;
     eprintln!("    {} KB of wasm", wasm.len() / 1024);
     Ok(())
+}
+
+/// Returns the README with an address in place of each path above pkg/, because the published package has no such files.
+fn with_addresses(readme: &str) -> String {
+    let (repository, version) = (env!("CARGO_PKG_REPOSITORY"), env!("CARGO_PKG_VERSION"));
+    readme.replace("](../", &format!("]({repository}/blob/v{version}/"))
 }
 
 fn filled(manifest: &str) -> Result<String> {

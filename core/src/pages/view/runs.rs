@@ -37,6 +37,8 @@ impl RunList {
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct RunSummary {
     /// The run's id, or the name of its folder if the run has no id.
+    // All other views call a run's id `run`, because `id` is the id of a row or a gate.
+    #[serde(rename = "run")]
     pub id: String,
     /// The name of the run's folder or file, which commands take. A copied run has the same id but another folder name.
     #[serde(default)]
@@ -107,7 +109,7 @@ pub struct RunSummary {
     /// Whether parts of the run could not be read. All other fields, even the status, may then be incomplete.
     #[serde(default)]
     pub unread: bool,
-    /// Why the run could not be opened, with what to do next; `None` if the run was opened. After an error, `id`,
+    /// Why the run could not be opened, with what to do next; `None` if the run was opened. After an error, `run`,
     /// `name` and `place` are the only other fields that are set.
     pub error: Option<String>,
 }

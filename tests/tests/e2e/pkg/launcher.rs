@@ -37,7 +37,10 @@ impl Installed {
         let package = folder.path().join("node_modules/prosescope");
         fs::create_dir_all(&package).unwrap();
         let root = needs::root();
-        fs::copy(root.join("pkg/bin/cli.js"), package.join("cli.js")).unwrap();
+        for file in ["bin/cli.js", "js/program.js"] {
+            let name = file.split('/').next_back().unwrap();
+            fs::copy(root.join("pkg").join(file), package.join(name)).unwrap();
+        }
         let manifest = fs::read_to_string(root.join("pkg/js/package.json")).unwrap();
         let manifest = manifest.replace("@VERSION@", VERSION);
         fs::write(package.join("package.json"), manifest).unwrap();

@@ -82,6 +82,11 @@ impl Project {
 
     /// Runs a script to its end.
     fn run(&self, args: &[&str]) -> Output {
+        self.command(args).output().unwrap()
+    }
+
+    /// Returns the command that runs a script.
+    fn command(&self, args: &[&str]) -> Command {
         let root = needs::root();
         let mut node = Command::new(&self.node);
         node.args(args)
@@ -91,7 +96,7 @@ impl Project {
         if let Some(prose) = needs::prose() {
             node.env("PROSE_BIN", prose);
         }
-        node.output().unwrap()
+        node
     }
 
     /// Runs a script that must succeed. Returns its output.

@@ -2,6 +2,7 @@
 //! and the examples of the README.
 
 use std::fs;
+use std::path::Path;
 
 use prosescope_tests::{build, needs};
 
@@ -50,6 +51,16 @@ fn runs_are_shared_without_their_secrets() {
     };
     if needs::prose().is_some() && needs::viewer().is_some() {
         project.must(&["share.test.mjs"]);
+    }
+}
+
+#[test]
+fn runs_are_recorded_by_the_program() {
+    let Some(project) = Project::new() else {
+        return;
+    };
+    if needs::prose().is_some() {
+        project.must(&["record.test.mjs"]);
     }
 }
 
@@ -103,13 +114,34 @@ fn the_readme_s_examples_print_what_the_readme_says() {
     .unwrap();
     fs::write(project.path().join("readme.mjs"), readme("In Node", "js")).unwrap();
     assert_eq!(project.must(&["readme.mjs"]), readme("In Node", "text"));
-    let Some(viewer) = needs::viewer() else {
-        return;
-    };
-    fs::copy(viewer, project.path().join("viewer.html")).unwrap();
     fs::write(project.path().join("sharing.mjs"), readme("Sharing", "js")).unwrap();
     assert_eq!(project.must(&["sharing.mjs"]), readme("Sharing", "text"));
     assert!(project.path().join("run.html").is_file());
+    let Some(prose) = needs::prose() else {
+        return;
+    };
+    // The example finds the program on the PATH, in which the test puts it.
+    let bin = project.path().join("bin");
+    fs::create_dir(&bin).unwrap();
+    let name = format!("prosescope{}", std::env::consts::EXE_SUFFIX);
+    fs::copy(prose, bin.join(name)).unwrap();
+    let program = readme("Recording", "prose");
+    fs::write(project.path().join("letter.prose"), program).unwrap();
+    fs::write(
+        project.path().join("recording.mjs"),
+        readme("Recording", "js"),
+    )
+    .unwrap();
+    let path = [bin.as_path(), Path::new("node_modules/.bin")];
+    let path = std::env::join_paths(path).unwrap();
+    let out = project
+        .command(&["recording.mjs"])
+        .env("PATH", path)
+        .output();
+    assert_eq!(
+        String::from_utf8_lossy(&out.unwrap().stdout),
+        readme("Recording", "text")
+    );
 }
 
 /// Checks that the package is fit to be published: its files contain no path of the build machine, and every file in
@@ -128,9 +160,13 @@ fn it_is_whole_and_holds_no_path_of_this_machine() {
             assert!(!text.contains(path.as_str()), "{}: {path}", file.display());
         }
     }
+    let readme = fs::read_to_string(package.join("README.md")).unwrap();
+    assert!(!readme.contains("](../"), "a link out of the package");
+    assert!(readme.contains("/docs/reference/sharing.md)"));
     let text = fs::read_to_string(package.join("package.json")).unwrap();
     let manifest: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(manifest["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(manifest["repository"]["directory"], "pkg");
     let mut names = vec![&manifest["main"], &manifest["module"], &manifest["types"]];
     for entry in manifest["exports"].as_object().unwrap().values() {
         match entry.as_object() {

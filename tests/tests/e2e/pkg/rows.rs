@@ -126,6 +126,35 @@ rows! {
         beside(project, wasm);
         assert_eq!(project.must(&["dist/script.mjs"]), format!("{HEADLINE} undefined\n"));
     };
+    esbuild_for_node_commonjs, "esbuild, for Node, CommonJS", |project, code| {
+        let [platform, format, wasm] = code else { panic!("{code:?}") };
+        fs::copy(database(), project.path().join("state.db")).unwrap();
+        let script = "import { openPath, startRun } from 'prosescope/node';
+            const none = await_(startRun('x.prose', { executable: './nothing' }));
+            const run = await_(openPath('state.db'));
+            async function await_(call) { return call.catch(error => error); }
+            Promise.all([run, none]).then(([run, none]) => {
+              console.log(run.code ?? run.overview().headline, none.code, run.share?.({ format: 'html' }).report.format);
+            });";
+        // The bundle runs in another folder than its own.
+        fs::write(project.path().join("script.js"), script).unwrap();
+        esbuild(project, &["script.js", "--outdir=dist", "--out-extension:.js=.cjs", platform, format]);
+        assert_eq!(project.must(&["dist/script.cjs"]), "init-failed program-failed undefined\n");
+        beside(project, wasm);
+        beside(project, "viewer.html");
+        assert_eq!(project.must(&["dist/script.cjs"]), format!("{HEADLINE} program-failed html\n"));
+    };
+    esbuild_to_share_a_page, "esbuild, to share a page", |project, code| {
+        let [import, option, _, loader] = code else { panic!("{code:?}") };
+        let script = format!("import {{ openPath }} from 'prosescope/node'; {import};
+            const run = await openPath('state.db');
+            console.log(run.share({{ format: 'html', {option} }}).report.format);");
+        fs::write(project.path().join("script.mjs"), script).unwrap();
+        fs::copy(database(), project.path().join("state.db")).unwrap();
+        esbuild(project, &["script.mjs", "--outdir=dist", "--out-extension:.js=.mjs", "--platform=node", "--format=esm", loader]);
+        beside(project, "prosescope.wasm");
+        assert_eq!(project.must(&["dist/script.mjs"]), "html\n");
+    };
     node_es_modules, "Node, ES modules", |project, code| in_node(project, code, "script.mjs");
     node_commonjs, "Node, CommonJS", |project, code| {
         if project.has_node(REQUIRES, "require of a module") {
@@ -136,6 +165,7 @@ rows! {
         assert!(code.is_empty());
         fs::write(project.path().join("readme.mts"), readme("In Node", "js")).unwrap();
         fs::write(project.path().join("sharing.mts"), readme("Sharing", "js")).unwrap();
+        fs::write(project.path().join("recording.mts"), readme("Recording", "js")).unwrap();
         for version in ["typescript", "typescript7"] {
             let tsc = format!("node_modules/{version}/bin/tsc");
             // The second settings do not include the types of the DOM.

@@ -37,6 +37,21 @@ fn the_declared_types_are_those_of_the_views() {
     types.visit::<view::CheckReport>();
     types.visit::<view::TimeoutView>();
     types.visit::<view::RunShared>();
+    // The answers of commands that record.
+    types.visit::<view::AgentWritten>();
+    types.visit::<view::AttemptBegun>();
+    types.visit::<view::BindingWritten>();
+    types.visit::<view::ExecutionBegun>();
+    types.visit::<view::GateDecided>();
+    types.visit::<view::ImportRegistered>();
+    types.visit::<view::NextView>();
+    types.visit::<view::ParallelJoined>();
+    types.visit::<view::ParallelRunning>();
+    types.visit::<view::GateOpened>();
+    types.visit::<view::ExecutionEnded>();
+    types.visit::<view::LoopRounds>();
+    types.visit::<view::RunFinished>();
+    types.visit::<view::TaskView>();
     let mut text = String::from(HEAD);
     for (_, declaration) in types.declarations() {
         text.push('\n');

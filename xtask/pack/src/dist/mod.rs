@@ -143,7 +143,7 @@ fn others(root: &Path, with: Option<&Path>, embedded: &EmbeddedFiles, new: &Path
         }
     }
     fs::copy(&embedded.viewer, new.join("viewer.html"))?;
-    let package = pkg::build(root, WASM_PROFILE)?;
+    let package = pkg::build(root, WASM_PROFILE, &embedded.viewer)?;
     for name in files::names(&package)? {
         program::names_no_folder(root, &package.join(name))?;
     }
