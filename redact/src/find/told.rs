@@ -122,7 +122,8 @@ fn likely(word: &str, quoted: bool) -> bool {
     let random = || {
         plausible::random(word) && (digits > 0 || capitals(word, 2) || plausible::gibberish(word))
     };
-    !(path(word) || word.contains("::") || word.starts_with(['#', '@', '&']))
+    let reference = path(word) || word.contains("::") || word.starts_with(['#', '@', '&']);
+    !reference
         && !word.contains(['(', '{', '}', '=', '\'', '<', '['])
         && (!name
             || numbered
