@@ -146,6 +146,15 @@ pub struct Overview {
 }
 
 impl Overview {
+    /// Returns the program's line at which the run failed or stands; `None` if it completed, or if the line is not
+    /// certain.
+    pub fn line(&self) -> Option<u32> {
+        let failed = self.failure.as_ref().map(|failure| &failure.cause);
+        let place = failed.or(self.positions.first());
+        let place = place.filter(|node| self.status != "completed" && !node.line_guessed);
+        place?.line
+    }
+
     /// Returns whether this is a store of agents and not a run.
     pub fn is_of_agents(&self) -> bool {
         self.form == Form::Agents.words()
@@ -253,4 +262,8 @@ pub struct Failure {
     /// why the run continued after the failure, if that is known.
     #[serde(default)]
     pub because_words: String,
+    /// How many percent of the run's duration the cause took, from its begin to its end; `None` if times are missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub percent: Option<u32>,
 }

@@ -178,7 +178,19 @@ fn facts(overview: &Overview) -> AnyView {
         from("End", &overview.last_sign_from),
     ];
     let title = words::joined(title);
-    let took = overview.duration.clone();
+    let failure = overview
+        .failure
+        .as_ref()
+        .filter(|_| overview.status == "failed");
+    let part = failure.and_then(|failure| failure.percent);
+    let part = part.filter(|percent| *percent > 0);
+    let part = part.map_or_else(String::new, |percent| {
+        format!(", {percent} % of it in this statement")
+    });
+    let took = overview
+        .duration
+        .clone()
+        .map(|took| format!("{took}{part}"));
     let is_over = matches!(&*overview.status, "completed" | "failed");
     let ago = overview.last_sign_ago.clone().filter(|_| !is_over);
     let counted = overview.story.first().filter(|_| is_counted(overview));
@@ -270,7 +282,7 @@ impl Acts {
         };
         let place = overview.failure.as_ref().map(|failure| &failure.cause);
         let place = place.or(overview.positions.first()).filter(|_| !is_over);
-        let line = place.and_then(|node| node.line.filter(|_| !node.line_guessed));
+        let line = overview.line();
         let says = match (place, line) {
             // To go on now would start a second model on the same run.
             (Some(_), _) if overview.is_alive => Some("What to do if it hangs…".to_owned()),

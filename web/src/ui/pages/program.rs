@@ -51,6 +51,14 @@ pub(super) fn draw() -> AnyView {
     pages.want(0..1);
     let selected = detail::selected();
     let cursor = Cursor::new();
+    // The list begins at the line that failed, or at which the run stands.
+    let line = run.overview.with_untracked(|overview| {
+        let overview = overview.as_ref()?.as_ref().ok()?;
+        overview.line()
+    });
+    if let Some(line) = line.filter(|_| selected.read_untracked().is_none()) {
+        cursor.go(u64::from(line).saturating_sub(1));
+    }
     Effect::new(move || {
         if let Some(line) = selected.get().and_then(|item| item.parse::<u64>().ok()) {
             cursor.go(line.saturating_sub(1));

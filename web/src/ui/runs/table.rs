@@ -1,7 +1,7 @@
 //! Draws the table of runs: one row per run, with columns by which the user can sort.
 
 use leptos::prelude::*;
-use prosescope_core::model::time::Stamp;
+use prosescope_core::model::time::{DAY, Stamp};
 use prosescope_core::pages::session::{ListOrder, began, day_of};
 use prosescope_core::pages::view::{AGAINST, RunList, RunSummary, TokenCount, icon};
 
@@ -202,7 +202,12 @@ fn cells(app: App, run: &RunSummary, same_day: bool) -> AnyView {
         None if run.status == "waiting" && is_late => (&*run.status, "timeout"),
         None => (&*run.status, &*run.status),
     };
-    let day = day_of(run).filter(|_| !same_day).map(words_of);
+    let day = day_of(run).filter(|_| !same_day);
+    let day = day.map(|day| match now.div_euclid(DAY) - day {
+        0 => "Today".to_owned(),
+        1 => "Yesterday".to_owned(),
+        _ => words_of(day),
+    });
     let started = run.started.as_ref();
     // The day and the time of day are of one source, by which the list is ordered.
     let clock = began(run).map(|at| words::minute(&Stamp::At(at)));

@@ -108,6 +108,7 @@ pub(super) fn overview_of(
             because_of: links(&trace.because_of),
             because_of_count: trace.because_of.len() as u32,
             because_words: because_words(session, facts, cause),
+            percent: percent(session, cause, view.duration_ms),
         })
     });
     let pending = |gate: &&Gate| gate.status == GateStatus::Pending;
@@ -130,6 +131,14 @@ pub(super) fn overview_of(
         view.last_value = last_value(session);
     }
     view
+}
+
+/// Returns how many percent of a run's duration a node took; `None` if times are missing.
+fn percent(session: &Session, node: NodeId, duration: Option<i64>) -> Option<u32> {
+    let (from, until) = session.node(node)?.worked(&session.run);
+    let took = until?.checked_sub(from?)?;
+    let duration = duration.filter(|duration| (1..).contains(duration) && took <= *duration)?;
+    u32::try_from(i128::from(took) * 100 / i128::from(duration)).ok()
 }
 
 /// Returns the value that the last statement of a run wrote; `None` if that statement is in a parallel block, because
