@@ -45,11 +45,11 @@ pub(crate) fn ordered(wasm: &[u8]) -> Result<Vec<u8>> {
 
 /// Returns the indices of texts in an order in which each text shares much with those just before it.
 fn order(texts: &[&[u8]]) -> Vec<usize> {
-    // Of the pieces of eight bytes, a quarter is enough.
+    // Of the pieces of eight bytes, half are enough.
     let mut holders: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
     for (at, text) in texts.iter().enumerate() {
         for piece in text.array_windows().map(|piece| u64::from_le_bytes(*piece)) {
-            if piece.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 62 == 0 {
+            if piece.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 63 == 0 {
                 holders.entry(piece).or_default().push(at);
             }
         }
