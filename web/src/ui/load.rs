@@ -1,5 +1,7 @@
 //! Requests answers of a desk. Draws a note while the page waits, and the error if a request fails.
 
+use std::pin::Pin;
+
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use prosescope_core::pages::session::pages::Page;
@@ -49,34 +51,53 @@ where
     T: PartialEq + Send + Sync + 'static,
     F: Future<Output = Result<T, Trouble>> + 'static,
 {
-    let follow = App::get().follow;
     let answer = RwSignal::new(known.map(Ok));
+    fetch_again(Box::new(move || {
+        let got = fetch();
+        Box::pin(async move {
+            let got = got.await;
+            let trouble = got.as_ref().err().cloned();
+            let show = move || {
+                if answer.read_untracked().as_ref() != Some(&got) {
+                    answer.set(Some(got));
+                }
+            };
+            (trouble, Box::new(show) as _)
+        })
+    }));
+    answer
+}
+
+/// An answer that arrived: its error, and the function that shows it.
+type Arrived = (Option<Trouble>, Box<dyn FnOnce()>);
+
+/// Fetches for [`ask_by`]. This is a function without type parameters, so that its code is in the wasm once and not for
+/// each type of answer.
+fn fetch_again(fetch: Box<dyn Fn() -> Pin<Box<dyn Future<Output = Arrived>>>>) {
+    let follow = App::get().follow;
     let asked = StoredValue::new(0_u32);
     Effect::new(move || {
         follow.edition.track();
         asked.update_value(|asked| *asked += 1);
         let this = asked.get_value();
-        let got = fetch();
+        let arrived = fetch();
         spawn_local(async move {
-            let got = got.await;
+            let (trouble, show) = arrived.await;
             // An answer is late if a newer request was sent, or if the page is gone.
             let is_late = || asked.try_get_value() != Some(this);
             if is_late() {
                 return;
             }
-            if got.as_ref().is_err_and(|trouble| follow.holds(trouble)) {
+            if trouble.is_some_and(|trouble| follow.holds(&trouble)) {
                 follow.look_now();
                 follow.patience().await;
                 if is_late() {
                     return;
                 }
             }
-            if answer.read_untracked().as_ref() != Some(&got) {
-                answer.set(Some(got));
-            }
+            show();
         });
     });
-    answer
 }
 
 /// Draws an answer with `draw` when it has arrived; before that, a note that the page is waiting.

@@ -7,6 +7,7 @@ mod bundle;
 mod dense;
 mod dist;
 mod install;
+mod order;
 mod pkg;
 mod wasm;
 

@@ -8,16 +8,18 @@ use anyhow::{Context as _, Result};
 use wasm_bindgen_cli_support::Bindgen;
 use xtask::step::run;
 
+use crate::order::ordered;
+
 /// The environment variable with the path of the `wasm-opt` of npm's binaryen. It makes the wasm a fifth smaller on
 /// disk, but not when compressed (docs/contribute/performance.md). Other builds of `wasm-opt` are not safe: an old
 /// one silently breaks the app.
 const WASM_OPT: &str = "PROSESCOPE_WASM_OPT";
 
-/// Runs wasm-bindgen, and `wasm-opt` if [`WASM_OPT`] is set. Writes the glue as `{name}.js` into `out`, and returns
-/// the module.
+/// Runs wasm-bindgen, `wasm-opt` if [`WASM_OPT`] is set, and [`ordered`]. Writes the glue as `{name}.js` into `out`,
+/// and returns the module.
 ///
 /// # Errors
-/// If wasm-bindgen or `wasm-opt` fails.
+/// If one of them fails.
 pub(crate) fn bind(
     wasm: &Path,
     out: &Path,
@@ -34,10 +36,13 @@ pub(crate) fn bind(
     options(&mut bindgen)?;
     bindgen.generate(out).context("wasm-bindgen")?;
     let bound = out.join(format!("{name}_bg.wasm"));
-    match std::env::var_os(WASM_OPT) {
-        Some(tool) => shrink(Path::new(&tool), &bound),
-        None => fs::read(&bound).context("reading the bound wasm"),
-    }
+    let wasm = match std::env::var_os(WASM_OPT) {
+        Some(tool) => shrink(Path::new(&tool), &bound)?,
+        None => fs::read(&bound).context("reading the bound wasm")?,
+    };
+    let wasm = ordered(&wasm)?;
+    fs::write(&bound, &wasm)?;
+    Ok(wasm)
 }
 
 fn shrink(tool: &Path, wasm: &Path) -> Result<Vec<u8>> {

@@ -1,8 +1,10 @@
 //! Loads the rows of a long list in chunks when they become visible, and drops chunks that are far from the visible
 //! rows.
 
+use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
+use std::marker::PhantomData;
+use std::ops::{Deref, Range};
 use std::pin::Pin;
 use std::rc::Rc;
 
@@ -28,12 +30,20 @@ pub(crate) struct Stretch<T> {
     pub(crate) total: u64,
 }
 
-type Future<T> = Pin<Box<dyn std::future::Future<Output = Result<Stretch<T>, Trouble>>>>;
-type Fetch<T> = Rc<dyn Fn(u64, u32) -> Future<T>>;
+/// The answer to a request: a `Vec` of rows, and the number of all rows.
+type Fetched = Result<(Box<dyn Any>, u64), Trouble>;
+type Fetch = Rc<dyn Fn(u64, u32) -> Pin<Box<dyn Future<Output = Fetched>>>>;
 
 /// The loaded rows of a long list. A copy shares the rows.
-pub(crate) struct Pages<T: 'static> {
-    inner: StoredValue<PagesInner<T>, LocalStorage>,
+pub(crate) struct Pages<T> {
+    list: PagedList,
+    rows: PhantomData<fn() -> T>,
+}
+
+/// A long list without the type of its rows, so that its code is in the wasm once and not for each type.
+#[derive(Clone, Copy)]
+pub(crate) struct PagedList {
+    inner: StoredValue<PagesInner, LocalStorage>,
     /// Counts the arrivals of rows. Parts of the page track this signal to draw new rows.
     arrived: RwSignal<u32>,
     /// The number of all rows; `None` until the first answer.
@@ -53,8 +63,16 @@ impl<T> Clone for Pages<T> {
 
 impl<T> Copy for Pages<T> {}
 
-struct PagesInner<T> {
-    chunks: BTreeMap<u64, Vec<T>>,
+impl<T> Deref for Pages<T> {
+    type Target = PagedList;
+
+    fn deref(&self) -> &PagedList {
+        &self.list
+    }
+}
+
+struct PagesInner {
+    chunks: BTreeMap<u64, Box<dyn Any>>,
     asked: BTreeSet<u64>,
     /// The most recently requested range.
     wanted: Option<Range<u64>>,
@@ -62,7 +80,7 @@ struct PagesInner<T> {
     generation: u32,
     /// Whether the stored rows are from before the last renewal. They are shown until the new rows arrive.
     stale: bool,
-    fetch: Fetch<T>,
+    fetch: Fetch,
 }
 
 impl<T: Clone + 'static> Pages<T> {
@@ -70,37 +88,19 @@ impl<T: Clone + 'static> Pages<T> {
     /// number of rows.
     pub(crate) fn new<F>(fetch: impl Fn(u64, u32) -> F + 'static) -> Pages<T>
     where
-        F: std::future::Future<Output = Result<Stretch<T>, Trouble>> + 'static,
+        F: Future<Output = Result<Stretch<T>, Trouble>> + 'static,
     {
-        let follow = App::get().follow;
-        let pages = Pages {
-            inner: StoredValue::new_local(PagesInner {
-                chunks: BTreeMap::new(),
-                asked: BTreeSet::new(),
-                wanted: None,
-                generation: 0,
-                stale: false,
-                fetch: Rc::new(move |from, len| Box::pin(fetch(from, len))),
-            }),
-            arrived: RwSignal::new(0),
-            total: RwSignal::new(None),
-            trouble: RwSignal::new(None),
-            renewed: RwSignal::new(0),
-            follow,
-        };
-        Effect::new(move |before: Option<()>| {
-            follow.edition.track();
-            if before.is_some() {
-                pages.renew();
-                // The last range is requested explicitly, because an empty list is not drawn and thus requests no rows
-                // itself.
-                let wanted = pages.inner.with_value(|inner| inner.wanted.clone());
-                if let Some(wanted) = wanted {
-                    pages.want(wanted);
-                }
-            }
-        });
-        pages
+        let list = PagedList::new(Rc::new(move |from, len| {
+            let fetched = fetch(from, len);
+            Box::pin(async move {
+                let Stretch { rows, total } = fetched.await?;
+                Ok((Box::new(rows) as Box<dyn Any>, total))
+            })
+        }));
+        Pages {
+            list,
+            rows: PhantomData,
+        }
     }
 
     /// Creates a list from rows that are all loaded already.
@@ -129,8 +129,43 @@ impl<T: Clone + 'static> Pages<T> {
     pub(crate) fn peek(self, index: u64) -> Option<T> {
         self.inner.with_value(|inner| {
             let chunk = inner.chunks.get(&(index / CHUNK))?;
-            chunk.get((index % CHUNK) as usize).cloned()
+            let rows = chunk.downcast_ref::<Vec<T>>()?;
+            rows.get((index % CHUNK) as usize).cloned()
         })
+    }
+}
+
+impl PagedList {
+    fn new(fetch: Fetch) -> PagedList {
+        let follow = App::get().follow;
+        let pages = PagedList {
+            inner: StoredValue::new_local(PagesInner {
+                chunks: BTreeMap::new(),
+                asked: BTreeSet::new(),
+                wanted: None,
+                generation: 0,
+                stale: false,
+                fetch,
+            }),
+            arrived: RwSignal::new(0),
+            total: RwSignal::new(None),
+            trouble: RwSignal::new(None),
+            renewed: RwSignal::new(0),
+            follow,
+        };
+        Effect::new(move |before: Option<()>| {
+            follow.edition.track();
+            if before.is_some() {
+                pages.renew();
+                // The last range is requested explicitly, because an empty list is not drawn and thus requests no rows
+                // itself.
+                let wanted = pages.inner.with_value(|inner| inner.wanted.clone());
+                if let Some(wanted) = wanted {
+                    pages.want(wanted);
+                }
+            }
+        });
+        pages
     }
 
     /// Requests the missing rows of a range.
@@ -214,7 +249,7 @@ impl<T: Clone + 'static> Pages<T> {
                 }
             }
             match answer {
-                Ok(stretch) => {
+                Ok((rows, total)) => {
                     let mut renewed = false;
                     self.inner.update_value(|inner| {
                         renewed = std::mem::take(&mut inner.stale);
@@ -223,10 +258,10 @@ impl<T: Clone + 'static> Pages<T> {
                             // the answer arrives.
                             inner.chunks.retain(|chunk, _| inner.asked.contains(chunk));
                         }
-                        inner.chunks.insert(chunk, stretch.rows);
+                        inner.chunks.insert(chunk, rows);
                     });
-                    if self.total.get_untracked() != Some(stretch.total) {
-                        self.total.set(Some(stretch.total));
+                    if self.total.get_untracked() != Some(total) {
+                        self.total.set(Some(total));
                     }
                     if self.trouble.read_untracked().is_some() {
                         self.trouble.set(None);
