@@ -194,6 +194,16 @@ fn an_agent_is_deleted_from_the_scope_that_was_named() {
 }
 
 #[test]
+fn a_log_without_rows_is_called_empty_once() {
+    let dir = project();
+    let said = prose(dir.path(), &["audit", "running"]).stdout;
+    assert_eq!(
+        String::from_utf8_lossy(&said),
+        "empty  There is no audit row.\n"
+    );
+}
+
+#[test]
 fn the_doctor_says_what_is_in_the_open_and_what_to_do() {
     if needs::faketime().is_none() {
         return;

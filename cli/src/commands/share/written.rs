@@ -32,7 +32,10 @@ pub(super) fn beside(file: &Path) -> Result<NamedTempFile, CliError> {
         made
     });
     made.map_err(|cause| {
-        let message = format!("cannot write {}: {cause}", file.display());
+        // The library's message goes on with the path of the temporary file, which no user knows.
+        let said = cause.to_string();
+        let why = said.split_once(" at path ").map_or(&*said, |(why, _)| why);
+        let message = format!("cannot write {}: {why}", file.display());
         CliError::new(Exit::Io, message)
             .hint("check that the folder of the file exists, and that you may write to this folder")
     })
