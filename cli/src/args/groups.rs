@@ -30,7 +30,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
         &["share", "convert", "clean"],
     ),
     ("Servers and workflows", &["postgres", "workflow"]),
-    ("This program", &["doctor", "completions"]),
+    ("This program", &["doctor", "skill", "completions"]),
 ];
 
 const EXAMPLES: &str = "\

@@ -228,6 +228,11 @@ pub(crate) enum Command {
     /// Serve the viewer of a run on 127.0.0.1
     #[command(alias = "open")]
     View(ViewArgs),
+    /// Write the file in which agents find how to record runs
+    ///
+    /// The file contains what `prosescope help vm` prints, in the form of a skill (SKILL.md). Without options it is written
+    /// into the current folder twice: for Claude Code, and for agents that look into .agents, such as Codex.
+    Skill(SkillArgs),
     /// Print a script that completes commands and run ids in a shell
     #[command(after_help = COMPLETIONS_HELP)]
     Completions(CompletionsArgs),
@@ -524,6 +529,31 @@ pub(crate) struct CompletionsArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct SkillArgs {
+    /// Write only the file of these agents
+    #[arg(long = "for", value_enum, value_name = "AGENT")]
+    pub(crate) agent: Option<SkillAgent>,
+    /// Write into the home directory, for all projects
+    #[arg(long)]
+    pub(crate) user: bool,
+    /// Write only this file, for agents that look elsewhere
+    #[arg(short, long, value_name = "FILE", conflicts_with_all = ["agent", "user"])]
+    pub(crate) out: Option<PathBuf>,
+    /// Replace an existing file
+    #[arg(long)]
+    pub(crate) overwrite: bool,
+}
+
+/// An agent, or a group of agents, that looks for skills in the same folder.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum SkillAgent {
+    /// Claude Code: .claude/skills
+    Claude,
+    /// Codex, and others that look into .agents/skills
+    Agents,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ManArgs {
     /// The folder, which must exist
     pub(crate) folder: PathBuf,
@@ -641,7 +671,7 @@ mod tests {
         assert!(all.len() > 40, "{all:?}");
         for command in all {
             // These commands print a text or write files, so `--json` does not change their output.
-            let texts = ["completions", "man"];
+            let texts = ["completions", "man", "skill"];
             let written = page.contains(&format!("\n## {command}\n"));
             assert_eq!(
                 written,

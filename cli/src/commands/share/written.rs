@@ -134,7 +134,7 @@ pub(super) fn page(zip: &Path, summary: &Summary) -> Result<String, CliError> {
 }
 
 /// Writes a text to the target.
-pub(super) fn text(text: &str, to: &Path, overwrite: bool) -> Result<u64, CliError> {
+pub(in crate::commands) fn text(text: &str, to: &Path, overwrite: bool) -> Result<u64, CliError> {
     let mut file = beside(to)?;
     file.write_all(text.as_bytes())?;
     put(file, to, overwrite)
