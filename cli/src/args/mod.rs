@@ -7,6 +7,7 @@
 
 pub(crate) mod cost;
 pub(crate) mod diff;
+mod examples;
 pub(crate) mod gates;
 mod groups;
 pub(crate) mod query;
@@ -58,7 +59,7 @@ Load the script when a shell starts:
 /// Inspect and record runs of OpenProse programs. Commands that inspect never change a run; only
 /// `gate show` adds a row to the audit log.
 #[derive(Debug, Parser)]
-#[command(name = "prosescope", bin_name = "prosescope", version, after_help = EXIT_CODES)]
+#[command(name = "prosescope", bin_name = "prosescope", version, after_long_help = EXIT_CODES)]
 pub(crate) struct Cli {
     /// Print JSON; errors as JSON on standard error
     #[arg(long, global = true)]
@@ -92,7 +93,8 @@ pub(crate) fn whole() -> clap::Command {
 
 /// Adds what the types cannot express: groups of commands, wrapped texts, negative numbers.
 fn complete(width: usize) -> clap::Command {
-    let command = groups::grouped(with_negative_numbers(whole()), width);
+    let command = with_negative_numbers(whole()).mut_subcommands(examples::added);
+    let command = groups::grouped(command, width);
     wrapped::command(command, width)
 }
 
