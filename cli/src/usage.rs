@@ -61,9 +61,17 @@ fn path_at(error: &clap::Error, words: &[OsString]) -> Option<usize> {
         let postgres = wrong.is_some_and(|word| word.starts_with("postgres:"));
         let program = wrong.is_some_and(|word| is_program(Path::new(word)));
         postgres
+            || (!program && !old && wrong.is_some_and(is_like_file))
             || (!program && !old && words.get(*at).is_some_and(|path| Path::new(path).exists()))
     };
     at.map(|before| before + 1).filter(is_run)
+}
+
+/// Returns whether a word can only be the path of a run, as it is no name of a command. `show` then reports that the
+/// path is wrong.
+fn is_like_file(word: &str) -> bool {
+    let ends = [".html", ".htm", ".zip", ".db", ".sqlite"];
+    word.contains('/') || ends.iter().any(|end| word.ends_with(end))
 }
 
 /// Returns the unknown command that an error is about.
@@ -208,9 +216,6 @@ fn instead(word: &str) -> Option<&'static str> {
         }
         _ if is_program(Path::new(word)) => {
             "this is a program: `prosescope init PROGRAM` creates a run of this program, and `prosescope help vm` prints how a model records the run"
-        }
-        _ if word.contains('/') || word.ends_with(".db") => {
-            "there is no such file: `prosescope runs` lists the runs below `.prose`"
         }
         _ => return None,
     })

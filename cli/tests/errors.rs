@@ -509,11 +509,31 @@ fn what_people_type_instead_of_a_command_works_or_is_answered() {
             "p.prose",
             "`prosescope init PROGRAM` creates a run of this program",
         ),
-        ("gone.db", "there is no such file"),
     ] {
         let said = said(at, 2, &[word]);
         assert!(said.contains(part), "{said}");
         assert!(!said.contains("similar"), "{said}");
+    }
+    for word in ["gone.db", "gone.html", "gone.zip", "./gone", "gone/r"] {
+        let said = said(at, 3, &[word]);
+        assert!(said.contains("there is no file or folder"), "{said}");
+    }
+}
+
+/// The message of a failed `share` names the file that the user named, not a temporary one.
+#[test]
+fn a_file_that_cannot_be_written_is_named_alone() {
+    let dir = project();
+    for end in ["zip", "db", "txt"] {
+        let file = format!("gone/x.{end}");
+        let said = said(dir.path(), 6, &["share", "-o", &file, "--yes"]);
+        assert!(
+            said.starts_with(&format!(
+                "error: cannot write {file}: No such file or directory"
+            )),
+            "{said}"
+        );
+        assert!(!said.contains(".prosescope-"), "{said}");
     }
 }
 

@@ -411,7 +411,7 @@ fn a_page_holds_the_run() {
         Some("a value")
     );
     fs::write(project.at("cut.html"), &page.as_bytes()[..page.len() / 2]).expect("written");
-    let refused = project.refused(6, "show cut.html");
+    let refused = project.refused(5, "show cut.html");
     assert!(refused.contains("truncated"), "{refused}");
 }
 
@@ -449,11 +449,11 @@ fn several_runs_are_one_file_and_each_is_named() {
         &fs::read(project.at("both.zip")).expect("read")[..900],
     )
     .expect("written");
-    let refused = project.refused(6, "show cut.zip");
+    let refused = project.refused(5, "show cut.zip");
     assert!(refused.contains("not a readable zip"), "{refused}");
     // The error for an empty zip is not about a missing file.
     fs::write(project.at("empty.zip"), zip(&[])).expect("written");
-    let refused = project.refused(6, "show empty.zip");
+    let refused = project.refused(5, "show empty.zip");
     assert!(refused.contains("the zip contains no files"), "{refused}");
     assert!(!project.at("run.pdf").exists() && !project.at("twice.zip").exists());
 }

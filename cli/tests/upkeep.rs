@@ -194,6 +194,65 @@ fn an_agent_is_deleted_from_the_scope_that_was_named() {
 }
 
 #[test]
+fn a_log_without_rows_is_called_empty_once() {
+    let dir = project();
+    let said = prose(dir.path(), &["audit", "running"]).stdout;
+    assert_eq!(
+        String::from_utf8_lossy(&said),
+        "empty  There is no audit row.\n"
+    );
+}
+
+#[test]
+fn skill_writes_what_help_vm_prints_and_keeps_what_others_wrote() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    let files = [".claude", ".agents"].map(|of| at.join(of).join("skills/prosescope/SKILL.md"));
+    let out = prose(at, &["skill"]);
+    assert_eq!(out.status.code(), Some(0), "{out:?}");
+    let said = String::from_utf8_lossy(&out.stdout).into_owned();
+    assert!(
+        said.contains("Written: .claude/skills/prosescope/SKILL.md\n"),
+        "{said}"
+    );
+    assert!(said.contains("AGENTS.md needs this line"), "{said}");
+    let vm = prose(at, &["help", "vm"]).stdout;
+    let vm = String::from_utf8(vm).expect("UTF-8");
+    for file in &files {
+        let text = std::fs::read_to_string(file).expect("written");
+        let head = text
+            .strip_prefix("---\nname: prosescope\ndescription: ")
+            .expect("a head");
+        let (description, rest) = head.split_once("\n---\n\n").expect("its end");
+        // YAML would take a colon for a key, and agents refuse a longer description.
+        assert!(!description.contains([':', '#', '\n']) && description.len() < 1024);
+        assert!(rest.contains(&vm), "{rest}");
+        assert!(rest.contains(env!("CARGO_PKG_VERSION")));
+    }
+    // The same text is not written again. A text of others stays, and then no file is written.
+    let said = prose(at, &["skill", "--for", "claude"]).stdout;
+    assert!(said.starts_with(b"Up to date: .claude"), "{said:?}");
+    std::fs::remove_file(&files[0]).expect("removed");
+    std::fs::write(&files[1], "mine").expect("written");
+    let out = prose(at, &["skill"]);
+    let refused = String::from_utf8_lossy(&out.stderr).into_owned();
+    assert_eq!(out.status.code(), Some(4), "{refused}");
+    assert!(refused.contains("SKILL.md already exists"), "{refused}");
+    assert!(refused.contains("--overwrite"), "{refused}");
+    assert!(!files[0].exists());
+    assert_eq!(std::fs::read(&files[1]).expect("read"), b"mine");
+    assert_eq!(prose(at, &["skill", "--overwrite"]).status.code(), Some(0));
+    assert_eq!(
+        std::fs::read(&files[0]).unwrap(),
+        std::fs::read(&files[1]).unwrap()
+    );
+    let out = prose(at, &["skill", "-o", "elsewhere/record.md"]);
+    assert_eq!(out.status.code(), Some(0), "{out:?}");
+    let written = std::fs::read_dir(at.join("elsewhere")).expect("made");
+    assert_eq!(written.count(), 1, "a temporary file is left");
+}
+
+#[test]
 fn the_doctor_says_what_is_in_the_open_and_what_to_do() {
     if needs::faketime().is_none() {
         return;

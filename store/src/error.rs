@@ -19,6 +19,8 @@ pub enum StoreError {
         cause: String,
         /// Advice on what to do next.
         next: &'static str,
+        /// Whether the file itself is damaged, not the reading of it.
+        damaged: bool,
     },
     /// The system reported an error for a file or a folder.
     #[error("{} cannot be read: {cause}", path.display())]
@@ -47,6 +49,11 @@ impl StoreError {
     /// Returns whether the path did not exist.
     pub fn is_not_found(&self) -> bool {
         matches!(self, StoreError::NotFound(_))
+    }
+
+    /// Returns whether the file was read, and is damaged or in no known format.
+    pub fn is_damaged(&self) -> bool {
+        matches!(self, StoreError::Packed { damaged: true, .. })
     }
 
     pub(crate) fn io(path: impl Into<PathBuf>, cause: io::Error) -> StoreError {

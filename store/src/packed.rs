@@ -5,9 +5,10 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
+use prosescope_share::FileReader;
 use prosescope_share::archive::{Archive, ArchiveError, HEAD, ZipEntry, is_zip};
 use prosescope_share::manifest::{self, ManifestCheck, Sink};
-use prosescope_share::{FileReader, page};
+use prosescope_share::page::{self, PageError};
 
 use crate::Aside;
 use crate::error::StoreError;
@@ -45,7 +46,7 @@ pub(crate) fn database(path: &Path) -> Result<Option<Option<(Aside, PathBuf)>>, 
     let mut file = File::create_new(&to).map_err(|cause| no_room(path, &cause))?;
     archive
         .unpack(entry, &mut |bytes| file.write_all(bytes))
-        .map_err(|error| wrong(path, error.to_string(), error.next_step()))?;
+        .map_err(|error| refused(path, &error))?;
     Ok(Some(Some((folder, to))))
 }
 
@@ -67,14 +68,16 @@ fn archive(path: &Path) -> Result<Option<Archive<FileReader>>, StoreError> {
     let found = page::unpack(&FileReader::from(file), &mut |bytes| zip.write_all(bytes));
     match found {
         None => Ok(None),
-        Some(Err(error)) => Err(wrong(path, error.to_string(), error.next_step())),
+        Some(Err(error)) => {
+            let damaged = !matches!(error, PageError::Failed(_));
+            Err(wrong(path, error.to_string(), error.next_step(), damaged))
+        }
         Some(Ok(len)) => open(path, FileReader::from(zip), len).map(Some),
     }
 }
 
 fn open(path: &Path, reader: FileReader, len: u64) -> Result<Archive<FileReader>, StoreError> {
-    Archive::open(reader, len, MOST)
-        .map_err(|error| wrong(path, error.to_string(), error.next_step()))
+    Archive::open(reader, len, MOST).map_err(|error| refused(path, &error))
 }
 
 fn folder(path: &Path) -> Result<Aside, StoreError> {
@@ -82,7 +85,6 @@ fn folder(path: &Path) -> Result<Aside, StoreError> {
 }
 
 fn unpack(path: &Path, archive: &Archive<FileReader>) -> Result<UnpackedContent, StoreError> {
-    let refused = |error: ArchiveError| wrong(path, error.to_string(), error.next_step());
     let folder = folder(path)?;
     let mut files = FolderSink {
         folder: folder.path(),
@@ -92,7 +94,7 @@ fn unpack(path: &Path, archive: &Archive<FileReader>) -> Result<UnpackedContent,
     let unpacked = manifest::unpack(archive, &mut files);
     let verified = unpacked.map_err(|error| match files.failed.take() {
         Some(cause) => no_room(path, &cause),
-        None => refused(error),
+        None => refused(path, &error),
     })?;
     Ok(UnpackedContent { folder, verified })
 }
@@ -146,13 +148,19 @@ fn no_room(path: &Path, cause: &io::Error) -> StoreError {
         place.display()
     );
     let next = "Make room in that folder, or set TMPDIR to another folder.";
-    wrong(path, cause, next)
+    wrong(path, cause, next, false)
 }
 
-fn wrong(path: &Path, cause: String, next: &'static str) -> StoreError {
+fn refused(path: &Path, error: &ArchiveError) -> StoreError {
+    let damaged = !matches!(error, ArchiveError::Failed(_));
+    wrong(path, error.to_string(), error.next_step(), damaged)
+}
+
+fn wrong(path: &Path, cause: String, next: &'static str, damaged: bool) -> StoreError {
     StoreError::Packed {
         path: path.to_owned(),
         cause,
         next,
+        damaged,
     }
 }

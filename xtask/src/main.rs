@@ -8,6 +8,7 @@ mod bench;
 mod fuzz;
 mod lines;
 mod lint;
+mod site;
 mod test;
 mod view;
 
@@ -38,10 +39,12 @@ enum XtaskCommand {
     Lint,
     /// Check the dependencies against databases of known vulnerabilities, which must be reachable
     Audit,
-    /// Run the checks of CI: lint, the count of lines, all tests, and each fuzz target for a few seconds
+    /// Run the checks of CI: lint, the count of lines, the site, all tests, and each fuzz target for a few seconds
     Ci,
     /// Build the viewer: one HTML file
     Bundle,
+    /// Build the docs as a site with search in target/site/html, with the example runs as one shared page
+    Site,
     /// Build the JavaScript package into pkg/dist
     Pkg,
     /// Install `prosescope`, with the viewer inside, where cargo installs programs, and its second name `prose`
@@ -88,11 +91,17 @@ fn run(command: &XtaskCommand) -> Result<()> {
         XtaskCommand::Ci => {
             lint::run_lint(&root)?;
             lines::print(&root, &lines::LinesArgs::default())?;
+            // Before the tests: a dead link is found in minutes, and the tests use the viewer that is built here.
+            site::build(&root)?;
             test::run_tests(&root, &test::TestArgs::all())?;
             fuzz::run_fuzz(&root, &fuzz::FuzzArgs::brief())
         }
         XtaskCommand::Bundle => {
             println!("{}", view::bundle(&root)?.display());
+            Ok(())
+        }
+        XtaskCommand::Site => {
+            println!("{}", site::build(&root)?.display());
             Ok(())
         }
         XtaskCommand::Pkg => {

@@ -1,11 +1,12 @@
 //! Installs the tools that a step of xtask needs: Debian packages as root, and Rust targets by rustup.
 //!
-//! A tool is searched for first, so no network is needed for an installed one. Without apt or root, the error lists
-//! the tools to install, on one line.
+//! A tool is searched for first, so no network is needed for an installed one. On a terminal, a person is asked before
+//! apt installs anything. Without apt or root, the error lists the tools to install, on one line.
 
 use std::env;
 use std::ffi::OsStr;
 use std::fs;
+use std::io::{BufRead, IsTerminal, stderr, stdin};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -265,13 +266,30 @@ pub fn ensure(tools: &[&Tool]) -> Result<()> {
         bail!(what_to_install(&missing));
     }
     let names: Vec<&str> = missing.iter().map(|t| t.name).collect();
-    step(&format!("Installing {}", names.join(", ")), || {
-        install(&missing)
-    })?;
+    let names = names.join(", ");
+    let is_asked = stdin().is_terminal() && stderr().is_terminal();
+    if is_asked
+        && !agreed(
+            &format!("Install {names} with apt? [Y/n] "),
+            &mut stdin().lock(),
+        )?
+    {
+        bail!(what_to_install(&missing));
+    }
+    step(&format!("Installing {names}"), || install(&missing))?;
     match tools.iter().find(|t| t.find().is_none()) {
         None => Ok(()),
         Some(tool) => bail!("{} was installed, but is not on PATH", tool.name),
     }
+}
+
+/// Asks a question on standard error. An empty answer means yes, the end of the input means no.
+fn agreed(question: &str, answers: &mut dyn BufRead) -> Result<bool> {
+    eprint!("{question}");
+    let mut line = String::new();
+    let read = answers.read_line(&mut line)?;
+    let line = line.trim().to_lowercase();
+    Ok(read > 0 && matches!(&*line, "" | "y" | "yes"))
 }
 
 fn install(missing: &[&Tool]) -> Result<()> {
@@ -403,6 +421,21 @@ mod tests {
              the command."
         );
         assert_eq!(line.lines().count(), 1);
+    }
+
+    #[test]
+    fn only_a_person_who_agrees_gets_packages() {
+        for (answer, expected) in [
+            ("\n", true),
+            ("y\n", true),
+            ("Yes\n", true),
+            ("n\n", false),
+            ("what?\n", false),
+            ("", false),
+        ] {
+            let said = agreed("", &mut answer.as_bytes()).unwrap();
+            assert_eq!(said, expected, "{answer:?}");
+        }
     }
 
     #[test]

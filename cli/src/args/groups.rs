@@ -30,7 +30,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
         &["share", "convert", "clean"],
     ),
     ("Servers and workflows", &["postgres", "workflow"]),
-    ("This program", &["doctor", "completions"]),
+    ("This program", &["doctor", "skill", "completions"]),
 ];
 
 const EXAMPLES: &str = "\
@@ -49,24 +49,50 @@ Environment:
   PROSE_NOW                      the current time for commands that only read (RFC 3339)
   NO_COLOR                       turns colours off";
 
-/// Adds a help text that lists the commands below their headings, wrapped to `width` columns.
+/// The headings whose commands `-h` describes; it only names the others, so that it fits a screen.
+const SHORT: [&str; 4] = [
+    "Look at runs",
+    "Continue a run",
+    "Share, copy and remove runs",
+    "This program",
+];
+
+const MORE: &str = "\
+`prosescope --help` describes every command, with examples, variables of the environment and exit codes. \
+`prosescope COMMAND --help` prints a command's options.";
+
+/// Adds help texts that list the commands below their headings, wrapped to `width` columns: all of them for `--help`,
+/// the first ones for `-h`.
 pub(super) fn grouped(command: Command, width: usize) -> Command {
-    let mut text = String::new();
+    let (mut long, mut short) = (String::new(), String::new());
     for (heading, names) in GROUPS {
-        text.push_str(&format!("\n{heading}:\n"));
+        let mut each = String::new();
         for name in names {
             let found = command.find_subcommand(name);
             let about = found.and_then(Command::get_about);
             let about = about.map(ToString::to_string).unwrap_or_default();
-            text.push_str(&format!("  {name:<12} {about}\n"));
+            each.push_str(&format!("  {name:<12} {about}\n"));
         }
+        long.push_str(&format!("{heading}:\n{each}\n"));
+        if !SHORT.contains(&heading) {
+            each = format!("  {}\n", names.join(", "));
+        }
+        short.push_str(&format!("{heading}:\n{each}\n"));
     }
-    let commands = text_of(&text, width);
-    let below = text_of(&format!("{EXAMPLES}\n\n{ENVIRONMENT}"), width);
-    command.help_template(format!(
-        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n       prosescope PATH\n{commands}\n\
-         \nOptions:\n{{options}}\n\n{below}{{after-help}}"
-    ))
+    let below = command.get_after_long_help();
+    let below = below.map(ToString::to_string).unwrap_or_default();
+    command
+        .before_help(text_of(short.trim_end(), width))
+        .before_long_help(text_of(long.trim_end(), width))
+        .after_help(MORE)
+        .after_long_help(text_of(
+            &format!("{EXAMPLES}\n\n{ENVIRONMENT}\n\n{below}"),
+            width,
+        ))
+        .help_template(
+            "{about-with-newline}\n{usage-heading} {usage}\n       prosescope PATH\n\n\
+             {before-help}Options:\n{options}{after-help}",
+        )
 }
 
 #[cfg(test)]

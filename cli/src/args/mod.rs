@@ -7,6 +7,7 @@
 
 pub(crate) mod cost;
 pub(crate) mod diff;
+mod examples;
 pub(crate) mod gates;
 mod groups;
 pub(crate) mod query;
@@ -58,7 +59,7 @@ Load the script when a shell starts:
 /// Inspect and record runs of OpenProse programs. Commands that inspect never change a run; only
 /// `gate show` adds a row to the audit log.
 #[derive(Debug, Parser)]
-#[command(name = "prosescope", bin_name = "prosescope", version, after_help = EXIT_CODES)]
+#[command(name = "prosescope", bin_name = "prosescope", version, after_long_help = EXIT_CODES)]
 pub(crate) struct Cli {
     /// Print JSON; errors as JSON on standard error
     #[arg(long, global = true)]
@@ -92,7 +93,8 @@ pub(crate) fn whole() -> clap::Command {
 
 /// Adds what the types cannot express: groups of commands, wrapped texts, negative numbers.
 fn complete(width: usize) -> clap::Command {
-    let command = groups::grouped(with_negative_numbers(whole()), width);
+    let command = with_negative_numbers(whole()).mut_subcommands(examples::added);
+    let command = groups::grouped(command, width);
     wrapped::command(command, width)
 }
 
@@ -228,6 +230,11 @@ pub(crate) enum Command {
     /// Serve the viewer of a run on 127.0.0.1
     #[command(alias = "open")]
     View(ViewArgs),
+    /// Write the file in which agents find how to record runs
+    ///
+    /// The file contains what `prosescope help vm` prints, in the form of a skill (SKILL.md). Without options it is written
+    /// into the current folder twice: for Claude Code, and for agents that look into .agents, such as Codex.
+    Skill(SkillArgs),
     /// Print a script that completes commands and run ids in a shell
     #[command(after_help = COMPLETIONS_HELP)]
     Completions(CompletionsArgs),
@@ -524,6 +531,31 @@ pub(crate) struct CompletionsArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct SkillArgs {
+    /// Write only the file of these agents
+    #[arg(long = "for", value_enum, value_name = "AGENT")]
+    pub(crate) agent: Option<SkillAgent>,
+    /// Write into the home directory, for all projects
+    #[arg(long)]
+    pub(crate) user: bool,
+    /// Write only this file, for agents that look elsewhere
+    #[arg(short, long, value_name = "FILE", conflicts_with_all = ["agent", "user"])]
+    pub(crate) out: Option<PathBuf>,
+    /// Replace an existing file
+    #[arg(long)]
+    pub(crate) overwrite: bool,
+}
+
+/// An agent, or a group of agents, that looks for skills in the same folder.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum SkillAgent {
+    /// Claude Code: .claude/skills
+    Claude,
+    /// Codex, and others that look into .agents/skills
+    Agents,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ManArgs {
     /// The folder, which must exist
     pub(crate) folder: PathBuf,
@@ -641,7 +673,7 @@ mod tests {
         assert!(all.len() > 40, "{all:?}");
         for command in all {
             // These commands print a text or write files, so `--json` does not change their output.
-            let texts = ["completions", "man"];
+            let texts = ["completions", "man", "skill"];
             let written = page.contains(&format!("\n## {command}\n"));
             assert_eq!(
                 written,

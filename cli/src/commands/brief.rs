@@ -23,6 +23,12 @@ pub(super) fn run(args: &BriefArgs, out: &Out) -> Result<Exit, CliError> {
     if session.node_numbered(id).is_none() {
         return Err(no_execution(&session, id));
     }
+    if session.trace().verdict.status.as_str() == "completed" {
+        let run = &session.run().id;
+        let message = format!("run {run} is completed already, so no task of it is left");
+        return Err(CliError::refused("run-finished", message)
+            .hint(format!("`prosescope trace {run} --node {id}` shows what the session was asked, and what it answered")));
+    }
     let Some(task) = pages::task(&session, id) else {
         let message = format!("execution {id} is no session, and only a session has a subagent");
         return Err(CliError::refused("not-a-session", message)

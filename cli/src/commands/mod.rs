@@ -41,6 +41,7 @@ mod serve;
 mod server_copy;
 mod share;
 mod show;
+mod skill;
 mod state;
 mod topics;
 mod trace;
@@ -112,6 +113,7 @@ pub(crate) fn run(command: Command, out: &Out) -> Result<Exit, CliError> {
         Command::Workflow(command) => workflow::run(command, out),
         Command::View(args) => view::run(&args, out),
         Command::Next(args) => next::run(&args, out),
+        Command::Skill(args) => skill::run(&args, out),
         Command::Completions(args) => completions::run(&args, out),
         Command::Man(args) => man::run(&args),
     }

@@ -13,7 +13,7 @@ use crate::out::Out;
 static PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/licenses.txt.gz"));
 
 /// The text of `prosescope help vm`.
-const VM: &str = include_str!("vm.txt");
+pub(super) const VM: &str = include_str!("vm.txt");
 
 /// Prints a topic of `prosescope help`. Returns `None` if there is no topic of this name.
 pub(crate) fn print(topic: &str, out: &Out) -> Option<Result<Exit, CliError>> {

@@ -297,6 +297,8 @@ fn say_doubt(path: &Path, verified: Option<&ManifestCheck>) {
 pub(crate) fn store(error: StoreError) -> CliError {
     let exit = if error.is_not_found() {
         Exit::NotFound
+    } else if error.is_damaged() {
+        Exit::Unreadable
     } else {
         Exit::Io
     };

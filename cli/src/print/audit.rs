@@ -15,9 +15,7 @@ use super::table::{Fit, PrintedTable};
 /// Formats the audit log of one run.
 pub(crate) fn audit(view: &AuditView, width: usize) -> String {
     let mut out = verdict(&view.chain, &view.chain_reason, view.head.as_ref());
-    if view.rows.is_empty() {
-        out.push_str("no audit rows\n");
-    } else {
+    if !view.rows.is_empty() {
         out.push('\n');
         out.push_str(&rows(&view.rows, width));
     }

@@ -126,11 +126,10 @@ pub(crate) fn explained(rule: &RuleView, width: usize) -> String {
     let words: Vec<&str> = rule.severities.iter().map(|s| s.word()).collect();
     let _ = writeln!(
         out,
-        "{BOLD}{}{RESET}  {FAINT}{} · {} · {}{RESET}\n",
+        "{BOLD}{}{RESET}  {FAINT}{} · {}{RESET}\n",
         rule.name,
         words.join(" or "),
-        rule.area.to_lowercase(),
-        rule.source
+        rule.area.to_lowercase()
     );
     out.push_str(&wrap(&rule.meaning, width, ""));
     out.push('\n');
@@ -149,6 +148,12 @@ pub(crate) fn explained(rule: &RuleView, width: usize) -> String {
             let _ = writeln!(out, "    {}", escape(line, false));
         }
     }
+    // The pages of rules call the page of decisions "errata", which a reader of this text cannot open by that name.
+    let source = rule
+        .source
+        .replace("errata ", "docs/contribute/errata.md, ");
+    out.push('\n');
+    out.push_str(&wrap(&format!("Source: {source}"), width, ""));
     out
 }
 
@@ -230,7 +235,11 @@ mod tests {
     #[test]
     fn a_rule_is_explained_with_its_example() {
         let text = plain(&explained(rule("status-disagrees").unwrap(), 80));
-        assert!(text.starts_with("status-disagrees  warning · trace · errata T10\n"));
+        assert!(text.starts_with("status-disagrees  warning · trace\n"));
+        assert!(
+            text.ends_with("\nSource: docs/contribute/errata.md, T10\n"),
+            "{text}"
+        );
         for title in ["\n\nWhy is this bad: ", "\n\nWhat to do: "] {
             assert!(text.contains(title), "{text}");
         }

@@ -55,7 +55,7 @@ const BESIDE: &[&str] = &[
 /// Returns all pages, as paths in the checkout.
 pub(crate) fn pages() -> Vec<String> {
     let mut pages: Vec<String> = BESIDE.iter().copied().map(str::to_owned).collect();
-    let mut folders = vec!["docs".to_owned()];
+    let mut folders = vec!["docs".to_owned(), "core/src/pages/check/rules".to_owned()];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(needs::root().join(&folder)).expect("a folder") {
             let entry = entry.expect("an entry");

@@ -20,6 +20,7 @@ mod citations;
 mod links;
 mod paths;
 mod shell;
+mod workflows;
 
 use std::sync::Mutex;
 use std::thread;

@@ -27,6 +27,8 @@ const TOPS: &[&str] = &[
     "workflow/",
     "xtask/",
     ".ci/",
+    ".github/",
+    "packaging/",
     ".cargo/",
 ];
 

@@ -2,7 +2,7 @@
 
 mod rules;
 mod runs;
-mod written;
+pub(super) mod written;
 
 use std::path::Path;
 use std::rc::Rc;

@@ -32,7 +32,10 @@ pub(super) fn beside(file: &Path) -> Result<NamedTempFile, CliError> {
         made
     });
     made.map_err(|cause| {
-        let message = format!("cannot write {}: {cause}", file.display());
+        // The library's message goes on with the path of the temporary file, which no user knows.
+        let said = cause.to_string();
+        let why = said.split_once(" at path ").map_or(&*said, |(why, _)| why);
+        let message = format!("cannot write {}: {why}", file.display());
         CliError::new(Exit::Io, message)
             .hint("check that the folder of the file exists, and that you may write to this folder")
     })
@@ -131,7 +134,7 @@ pub(super) fn page(zip: &Path, summary: &Summary) -> Result<String, CliError> {
 }
 
 /// Writes a text to the target.
-pub(super) fn text(text: &str, to: &Path, overwrite: bool) -> Result<u64, CliError> {
+pub(in crate::commands) fn text(text: &str, to: &Path, overwrite: bool) -> Result<u64, CliError> {
     let mut file = beside(to)?;
     file.write_all(text.as_bytes())?;
     put(file, to, overwrite)

@@ -38,7 +38,7 @@ fn sqlite3(facts: &DoctorFacts, wal: usize) -> DoctorCheck {
         Tool::Says(says) => says,
     };
     let version = first_version(says);
-    let found = format!("sqlite3 {}", shown(says));
+    let found = named("sqlite3", says);
     match reset_bug(version) {
         Some(true) if wal > 0 => DoctorCheck::warning("sqlite3", format!("{found} may corrupt a database in WAL mode, and {} in WAL mode", are(wal)),
         )
@@ -73,7 +73,7 @@ fn library(facts: &DoctorFacts, wal: usize) -> DoctorCheck {
 
 fn psql(facts: &DoctorFacts) -> DoctorCheck {
     match &facts.psql {
-        Tool::Says(says) => DoctorCheck::ok("psql", format!("psql {}", shown(says))),
+        Tool::Says(says) => DoctorCheck::ok("psql", named("psql", says)),
         Tool::Fails(why) => {
             let found = format!("psql is in PATH and does not start: {why}");
             DoctorCheck::warning("psql", found).next("install it again")
@@ -111,12 +111,14 @@ fn first_version(text: &str) -> Option<[u32; 3]> {
         })
 }
 
-/// Returns only the version from a program's version output, because the build details are too long for a line. If
-/// there is no version, returns the whole text.
-fn shown(says: &str) -> &str {
+/// Returns a program with its version, without the build details of its version output: these are too long for a line.
+fn named(program: &str, says: &str) -> String {
     let version =
         |word: &&str| word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.');
-    says.split_whitespace().find(version).unwrap_or(says)
+    match says.split_whitespace().find(version) {
+        Some(version) => format!("{program} {version}"),
+        None => format!("{program} is in PATH; its `--version` prints no version"),
+    }
 }
 
 #[cfg(test)]
@@ -158,6 +160,12 @@ mod tests {
             assert_eq!(check.state, expected, "{version}: {}", check.found);
             assert!(!check.found.contains("df5c"), "{}", check.found);
         }
+        // A program that names no version is not quoted: what it prints may be anything.
+        let check = sqlite3(&facts("? ?", false), 0);
+        assert_eq!(
+            check.found,
+            "sqlite3 is in PATH; its `--version` prints no version"
+        );
     }
 
     #[test]
