@@ -200,7 +200,15 @@ fn Pages(page: Memo<Page>) -> impl IntoView {
         })
     };
     // The link to an empty page is hidden, unless that page is open or its content could not be read.
+    let of_agents = move || {
+        let overview = run.overview.read();
+        matches!(&*overview, Some(Ok(overview)) if overview.is_of_agents())
+    };
     let is_offered = move |of: Page| match of {
+        // A store of agents has no trace, no program and no values.
+        Page::Trace | Page::Program | Page::Bindings | Page::State if of_agents() => {
+            page.get() == of
+        }
         Page::Agents | Page::Gates | Page::Imports => {
             page.get() == of || count(of).is_some_and(|n| n > 0) || is_unread(run, of)
         }

@@ -4,6 +4,7 @@ use leptos::ev::{MouseEvent, WheelEvent};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use prosescope_core::model::time::human_duration;
+use prosescope_core::pages::session::pages::TraceOrder;
 use prosescope_core::pages::view::{Bar, BarEnd, Overview, Timeline};
 use wasm_bindgen::JsCast as _;
 
@@ -256,7 +257,7 @@ fn words_of(timeline: &Timeline, bar: &Bar) -> String {
         }
         BarEnd::Unknown => "no end is recorded".to_owned(),
     };
-    let critical = if bar.critical && timeline.sequential.is_some() {
+    let critical = if bar.critical && timeline.sequential == Some(false) {
         "; the run's end waited for this row"
     } else {
         ""
@@ -267,6 +268,7 @@ fn words_of(timeline: &Timeline, bar: &Bar) -> String {
 /// Draws the remarks about the axis: shortened idle times, rows without times, and the meaning of marked rows.
 #[component]
 pub(super) fn About(axis: Axis) -> impl IntoView {
+    let app = App::get();
     let draw = move || {
         let timeline = axis.timeline.get()?;
         let idle: Vec<String> = timeline.gaps.iter().map(|gap| gap.len.clone()).collect();
@@ -282,9 +284,20 @@ pub(super) fn About(axis: Axis) -> impl IntoView {
             .sequential
             .is_none()
             .then_some("Branches without times may have run in parallel.");
-        let says = idle.is_some() || untimed.is_some() || waited.is_some() || unknown.is_some();
+        let is_longest = app.trace.choice.read().order == TraceOrder::Longest;
+        let last = is_longest.then_some(
+            "Calls and loops come after all statements: their time is that of the rows in them.",
+        );
+        let says = [
+            idle.is_some(),
+            untimed.is_some(),
+            waited.is_some(),
+            unknown.is_some(),
+        ];
+        let says = says.contains(&true) || is_longest;
         says.then(|| {
-            view! { <p class="about-time">{idle}" "{untimed}" "{unknown}" "{waited}</p> }.into_any()
+            view! { <p class="about-time">{last}" "{idle}" "{untimed}" "{unknown}" "{waited}</p> }
+                .into_any()
         })
     };
     view! { {draw} }
