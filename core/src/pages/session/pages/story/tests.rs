@@ -99,6 +99,7 @@ fn a_failed_run_names_its_cause_and_where_it_lies() {
             because_of: vec![node("do process(half)", "")],
             because_of_count: 1,
             because_words: "it ended the block around it".to_owned(),
+            percent: None,
         }),
         ..Overview::default()
     };
