@@ -475,6 +475,8 @@ export type Failure = {
   because_of_count: number;
   /** The consequences in words: `it ended the 6 blocks around it`; empty if nothing else failed. For a completed run: why the run continued after the failure, if that is known. */
   because_words: string;
+  /** How many percent of the run's duration the cause took, from its begin to its end; `null` if times are missing. */
+  percent?: number;
 };
 
 /** A file of the run folder. */
@@ -983,6 +985,10 @@ export type Overview = {
   last_sign_from: string | null;
   /** The age of `last_sign`, if `now` is given: `3d 4h ago`. */
   last_sign_ago: string | null;
+  /** Whether the run is running and gave a sign of life so recently that a model may still be carrying it out. */
+  is_alive: boolean;
+  /** For how many milliseconds the overview stays true while nothing is recorded: until a deadline passes, or `last_sign_ago` changes. `null` if time alone does not change it. */
+  true_for_ms?: number;
   /** When a file of the run was last changed, if the run records no times. This time is weaker evidence than a sign of life, because copies and checkouts change it, too. */
   file_changed?: Stamp | null;
   /** Whether the run is recorded as running but has had no sign of life for a day. */
@@ -1019,6 +1025,8 @@ export type Overview = {
   questions: Array<QuestionView>;
   /** The results of a completed run: its outputs at the root, with their last values (the first 20). */
   outputs: Array<BindingRef>;
+  /** The value that the last statement wrote, in a completed run without such outputs; `null` if several branches ended the run. */
+  last_value?: BindingRef;
   /** How many bindings the run has. */
   bindings: number;
   /** Bytes of all bindings' values together. */
@@ -1363,6 +1371,8 @@ export type RunSummary = {
   duration: string | null;
   /** How many gates wait for a decision. */
   pending_gates: number;
+  /** The first of them; `null` if none waits, or if the list did not read the gates. */
+  waits?: WaitingGate;
   /** The tokens that the run's receipts report; `null` if none do. */
   tokens?: TokenCount;
   /** The issues that were found when the run was read, counted by severity. */
@@ -1750,4 +1760,14 @@ export type ValueView = {
   note: string | null;
   /** Why the value is missing; `null` if the value exists. Without the value, `text` is empty, or the text that the row contains instead. */
   missing: string | null;
+};
+
+/** A gate that waits for a decision, in a list of runs. */
+export type WaitingGate = {
+  /** The gate's id. */
+  gate: string;
+  /** The principals that may decide, in words, as in `GateView`. */
+  allow_words: string;
+  /** The time until which the gate can be decided; `null` without a deadline. */
+  deadline?: Stamp;
 };
