@@ -70,7 +70,7 @@ fn the_first_lines_say_how_it_stands_what_is_left_and_what_to_do() {
             [
                 "● Running",
                 "4 statements, from line 1 on",
-                "prosescope trace r  # still running, last sign of life 0ms ago: see what the run does",
+                "prosescope trace r  # still running, last sign of life just now: see what the run does",
             ],
         ),
         (
@@ -78,7 +78,7 @@ fn the_first_lines_say_how_it_stands_what_is_left_and_what_to_do() {
             [
                 "● Running at line 1: session \"Plan\"",
                 "4 statements, from line 1 on",
-                "prosescope trace r  # still running, last sign of life 0ms ago: see what the run does",
+                "prosescope trace r  # still running, last sign of life just now: see what the run does",
             ],
         ),
         (

@@ -246,7 +246,7 @@ fn a_page_with_two_runs_is_refused() {
             "check two.html",
             "convert two.html --to sqlite --anyway",
         ] {
-            let (_, errors) = project.ran(&[6], command);
+            let (_, errors) = project.ran(&[5], command);
             assert!(errors.contains("two elements claim"), "{errors}");
         }
     }

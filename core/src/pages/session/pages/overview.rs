@@ -138,7 +138,8 @@ fn percent(session: &Session, node: NodeId, duration: Option<i64>) -> Option<u32
     let (from, until) = session.node(node)?.worked(&session.run);
     let took = until?.checked_sub(from?)?;
     let duration = duration.filter(|duration| (1..).contains(duration) && took <= *duration)?;
-    u32::try_from(i128::from(took) * 100 / i128::from(duration)).ok()
+    let half = i128::from(duration) / 2;
+    u32::try_from((i128::from(took) * 100 + half) / i128::from(duration)).ok()
 }
 
 /// Returns the value that the last statement of a run wrote; `None` if that statement is in a parallel block, because
