@@ -59,8 +59,8 @@ pub struct Overview {
     /// Whether the run is running and gave a sign of life so recently that a model may still be carrying it out.
     #[serde(default)]
     pub is_alive: bool,
-    /// For how many milliseconds the overview stays true while nothing is recorded: until a deadline passes, or
-    /// `last_sign_ago` changes. `None` if time alone does not change it.
+    /// For how many milliseconds the overview stays true while nothing is recorded: until a deadline passes, or, if the
+    /// run is alive, until `last_sign_ago` changes. `None` if time alone does not make it wrong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub true_for_ms: Option<i64>,

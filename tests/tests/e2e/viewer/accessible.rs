@@ -4,7 +4,7 @@ use std::fs;
 
 use prosescope_tests::needs;
 
-use super::{FAILED, FINISHED, PAGES, Viewer, WAITING, example, examples};
+use super::{FAILED, FINISHED, Viewer, WAITING, example, examples};
 
 /// A JavaScript function that runs axe with these options, and returns each violated rule with its first places.
 const FOUND: &str =
@@ -62,10 +62,10 @@ fn axe_finds_nothing_wrong_with_any_page() {
     ] {
         viewer.drop_run(&[&example(id)]);
         dark = !dark;
-        for (title, key) in PAGES {
+        for (title, key) in viewer.tabs() {
             dark = !dark;
-            viewer.key(key);
-            viewer.wait_page(title);
+            viewer.key(&key);
+            viewer.wait_page(&title);
             look_in(&mut viewer, dark, &format!("{name}, {title}"), &mut wrong);
             if viewer.eval("!!document.querySelector('[data-list]')") == true {
                 viewer.key("j");

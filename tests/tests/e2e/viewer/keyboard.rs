@@ -5,7 +5,7 @@ use std::fs;
 
 use prosescope_tests::{build, needs};
 
-use super::{FAILED, FINISHED, FOLDER, PAGES, Viewer, WAITING, example, examples};
+use super::{FAILED, FINISHED, FOLDER, Viewer, WAITING, example, examples};
 
 #[test]
 fn files_are_opened_and_runs_chosen_from_the_keyboard() {
@@ -68,9 +68,9 @@ fn every_page_of_every_example_is_a_key_away() {
     };
     for run in [FINISHED, FOLDER, FAILED, WAITING] {
         viewer.drop_run(&[&example(run)]);
-        for (title, key) in PAGES {
-            viewer.key(key);
-            viewer.wait_page(title);
+        for (title, key) in viewer.tabs() {
+            viewer.key(&key);
+            viewer.wait_page(&title);
             let text = viewer.main_text();
             assert!(text.trim().len() > 20, "{run}, {title}: {text}");
         }
@@ -205,7 +205,7 @@ fn keys_count_the_tabs_that_are_there() {
     fs::copy(example(FAILED).join("state.db"), &database).unwrap();
     build::sql(
         &database,
-        "DELETE FROM gate_audit_log; DELETE FROM gates; DELETE FROM agent_segments; DELETE FROM agents; DELETE FROM imports;",
+        "DELETE FROM agent_segments; DELETE FROM agents; DELETE FROM imports;",
     );
     viewer.drop_run(&[&database]);
     viewer.wait("document.querySelectorAll('nav.pages a').length === 7");

@@ -35,20 +35,6 @@ use serde_json::{Value, json};
 /// A JavaScript function that returns the parts of the page that are not the viewer's own.
 const FOREIGN: &str = include_str!("foreign.js");
 
-/// The pages of a run: the title of each, and the key that opens it.
-const PAGES: [(&str, &str); 10] = [
-    ("Trace", "1"),
-    ("Program", "2"),
-    ("Values", "3"),
-    ("Agents", "4"),
-    ("Gates", "5"),
-    ("Imports", "6"),
-    ("Data", "7"),
-    ("state.md", "8"),
-    ("SQL", "q"),
-    ("Issues", "9"),
-];
-
 /// JavaScript that returns the text of the band (the headline of a run) and of the page below it.
 const TOLD: &str =
     "[...document.querySelectorAll('.band, main')].map(e => e.innerText).join('\\n')";
@@ -88,6 +74,14 @@ impl Viewer {
     fn drop_run(&mut self, files: &[&Path]) {
         self.drop_files(files);
         self.wait_page("Trace");
+    }
+
+    /// Returns the title of each tab of the open run, and the key that opens it.
+    fn tabs(&mut self) -> Vec<(String, String)> {
+        let tabs = self.eval(
+            "[...document.querySelectorAll('nav.pages a')].map(a => a.title.match(/^(.*) \\((.)\\)$/).slice(1))",
+        );
+        serde_json::from_value(tabs).expect("titles and keys")
     }
 
     /// Opens a page of a run by its tab, and waits until it is completely shown.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use prosescope_tests::{build, needs};
 
-use super::{FAILED, FINISHED, FOLDER, PAGES, Viewer, WAITING, example, examples};
+use super::{FAILED, FINISHED, FOLDER, Viewer, WAITING, example, examples};
 
 /// The sizes of the window, as width and height in pixels: a laptop, and a phone.
 const SIZES: [(u32, u32); 2] = [(1280, 860), (400, 820)];
@@ -50,16 +50,16 @@ fn screenshots_of_every_page() {
         ("waiting", WAITING),
     ] {
         viewer.drop_run(&[&example(id)]);
-        for (title, key) in PAGES {
-            viewer.key(key);
-            viewer.wait_page(title);
+        for (title, key) in viewer.tabs() {
+            viewer.key(&key);
+            viewer.wait_page(&title);
             let page = title.to_lowercase().replace([' ', '.'], "-");
             shoot(&mut viewer, &format!("{name}-{key}-{page}"));
             if viewer.eval("!!document.querySelector('[data-list]')") == true {
                 viewer.key("j");
                 viewer.key("Enter");
                 viewer.eval("new Promise(r => setTimeout(r, 200))");
-                viewer.wait_page(title);
+                viewer.wait_page(&title);
                 if viewer.eval("!!document.querySelector('.detail')") == true {
                     shoot(&mut viewer, &format!("{name}-{key}-{page}-open"));
                 }

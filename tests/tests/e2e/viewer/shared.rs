@@ -11,7 +11,7 @@ use prosescope_tests::needs;
 use serde_json::json;
 
 use super::screenshots::shoot;
-use super::{FAILED, FOLDER, PAGES, Viewer, WAITING, example};
+use super::{FAILED, FOLDER, Viewer, WAITING, example};
 
 /// Shares runs into a file of this name.
 fn share(dir: &Path, name: &str, runs: &[&Path], options: &[&str]) -> Option<PathBuf> {
@@ -61,9 +61,9 @@ fn a_shared_page_opens_by_itself_and_gives_its_run_back() {
         false
     );
     shoot(&mut viewer, "shared-run");
-    for (title, key) in PAGES {
-        viewer.key(key);
-        viewer.wait_page(title);
+    for (title, key) in viewer.tabs() {
+        viewer.key(&key);
+        viewer.wait_page(&title);
     }
     viewer.wait_main("shared-copy");
     viewer.key("1");
@@ -229,9 +229,9 @@ fn nothing_of_a_hostile_run_acts_in_its_page() {
         return;
     };
     viewer.wait_page("Trace");
-    for (title, key) in PAGES {
-        viewer.key(key);
-        viewer.wait_page(title);
+    for (title, key) in viewer.tabs() {
+        viewer.key(&key);
+        viewer.wait_page(&title);
     }
     viewer.assert_quiet();
     let own = json!(["run.html"]);

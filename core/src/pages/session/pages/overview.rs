@@ -161,8 +161,7 @@ fn last_value(session: &Session) -> Option<BindingRef> {
 
 /// Returns for how long an overview stays true, but for the time that its gates have left. `silent` is the time since the last sign of life.
 fn true_for(view: &Overview, silent: Option<i64>, now: Option<i64>) -> Option<i64> {
-    let is_over = RunStatus::parse(&view.status).is_finished();
-    let aged = silent.filter(|_| !is_over).map(|silent| {
+    let aged = silent.filter(|_| view.is_alive).map(|silent| {
         let step = step_of_ago(silent);
         step - silent % step
     });
