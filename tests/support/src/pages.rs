@@ -20,6 +20,7 @@ const OF_THE_FORM: &[&str] = &[
     "store",
     "stored",
     "tables",
+    "true_for_ms",
     "waited",
     "waited_ms",
 ];
