@@ -58,7 +58,7 @@ fn side(letter: &'static str, node: Option<&ComparedNode>) -> AnyView {
             {node.outcome.clone().map(|outcome| view! { <span dir="auto">{outcome}</span> })}
             <span>{link(to, "open the row")}</span>
         </p>
-        {node.at.error.clone().map(|error| view! { <pre class="error" tabindex="0">{error}</pre> })}
+        {node.at.error.clone().map(|error| view! { <pre class="error" tabindex="0" aria-label=format!("Error of {letter}")>{error}</pre> })}
     }
     .into_any()
 }

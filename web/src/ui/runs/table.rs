@@ -228,11 +228,8 @@ fn cells(app: App, run: &RunSummary, same_day: bool) -> AnyView {
         (None, None) => "not recorded".to_owned(),
     };
     // On a narrow screen, this text replaces the columns that are hidden.
-    let brief = words::joined([
-        started.map(words::day).unwrap_or_default(),
-        run.duration.clone().unwrap_or_default(),
-        said.clone(),
-    ]);
+    let day_words = day_of(run).map(words_of).filter(|_| said.is_empty());
+    let brief = words::joined([day_words.unwrap_or_default(), said.clone()]);
     view! {
         <span role="gridcell" class="wide day-of" class:again=same_day>{day}</span>
         <span role="gridcell"><i class=format!("glyph {}", tone_class(status)) role="img" title=word.to_owned() aria-label=word.to_owned()>{icon(status)}</i></span>

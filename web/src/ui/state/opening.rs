@@ -324,6 +324,11 @@ impl App {
             (Route::Workflows { place } | Route::Workflow { place, .. }, _) if is_in(&place) => {
                 None
             }
+            (Route::Compare { a, b, .. }, _)
+                if some || [&a, &b].iter().all(|run| find(&list, run).is_some()) =>
+            {
+                None
+            }
             (_, ([only], [])) if !some => {
                 let run = key(&list, only);
                 Some(
