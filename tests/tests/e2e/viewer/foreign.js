@@ -6,7 +6,7 @@
     span b bdi i em small strong s code kbd pre dl dt dd ul ol li table thead tbody tr th td blockquote hr br details summary dialog
     select option input textarea label button form fieldset legend footer mark time progress svg g path rect`);
   const attributes = words(`class role title href tabindex id style target rel start datetime value placeholder inputmode type
-    name for scope lang max hidden open disabled selected checked multiple accept webkitdirectory autocomplete spellcheck autofocus
+    name for scope lang max hidden open disabled selected checked multiple accept webkitdirectory autocomplete required spellcheck autofocus
     data-list data-first data-key data-theme data-as width height d viewBox fill stroke stroke-width stroke-linecap stroke-linejoin x y rx`);
   const styles = /^(\s*((--row|--cols|--beside|--behind|--level|--hot|transform|height|padding-left):[^;]*|(left|width): *-?[\d.e+-]+%);?)*\s*$/;
   const ours = {

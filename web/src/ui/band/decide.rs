@@ -59,6 +59,7 @@ fn form(
         GateDecision::Approved => ("Approve now", "Comment (may be empty)"),
         GateDecision::Rejected => ("Reject now", "Reason"),
     };
+    let is_needed = matches!(decision, GateDecision::Rejected);
     let act = move |event: SubmitEvent| {
         event.prevent_default();
         let (gate, here, then) = (gate.clone(), here.clone(), then.clone());
@@ -75,7 +76,7 @@ fn form(
     view! {
         <form class="fields" on:submit=act>
             <label><span>"As"</span><input type="text" prop:value=by prop:disabled=true/></label>
-            <label class="grow"><span>{reason}</span><input type="text" autocomplete="off" data-first="" prop:value=move || comment.get()
+            <label class="grow"><span>{reason}</span><input type="text" autocomplete="off" data-first="" required=is_needed prop:value=move || comment.get()
                 on:input=move |event| comment.set(event_target_value(&event))/></label>
             <button class="primary" prop:disabled=move || doing.get()>{says}</button>
         </form>
