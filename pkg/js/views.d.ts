@@ -987,7 +987,7 @@ export type Overview = {
   last_sign_ago: string | null;
   /** Whether the run is running and gave a sign of life so recently that a model may still be carrying it out. */
   is_alive: boolean;
-  /** For how many milliseconds the overview stays true while nothing is recorded: until a deadline passes, or `last_sign_ago` changes. `null` if time alone does not change it. */
+  /** For how many milliseconds the overview stays true while nothing is recorded: until a deadline passes, or, if the run is alive, until `last_sign_ago` changes. `null` if time alone does not make it wrong. */
   true_for_ms?: number;
   /** When a file of the run was last changed, if the run records no times. This time is weaker evidence than a sign of life, because copies and checkouts change it, too. */
   file_changed?: Stamp | null;

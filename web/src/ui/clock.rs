@@ -12,9 +12,6 @@ use super::state::App;
 /// The interval in which the clock moves.
 const TICK: Duration = Duration::from_secs(1);
 
-/// The longest time after which an answer is requested again. A browser cannot wait for more than 24 days.
-const LONGEST: i64 = 86_400_000;
-
 /// Returns the current time in milliseconds since 1970.
 pub(crate) fn now() -> i64 {
     js_sys::Date::now() as i64
@@ -25,26 +22,26 @@ pub(super) fn start(app: App) {
     set_interval(move || app.clock.set(now()), TICK);
 }
 
-/// Calls `again` each time that an overview became untrue because time passed.
+/// Calls `again` each time that an overview became untrue because time passed. A page that is paused or that nobody sees
+/// waits with it.
 pub(super) fn renew(
     overview: impl Fn() -> Option<Overview> + Send + Sync + 'static,
-    again: impl Fn() + Copy + 'static,
+    again: impl Fn() + 'static,
 ) {
-    let waiting = StoredValue::new(None::<TimeoutHandle>);
-    let stop = move || {
-        if let Some(Some(waiting)) = waiting.try_update_value(Option::take) {
-            waiting.clear();
-        }
-    };
+    let app = App::get();
+    let due = StoredValue::new(None::<i64>);
     Effect::new(move || {
-        stop();
         let true_for = overview().and_then(|overview| overview.true_for_ms);
-        waiting.set_value(true_for.and_then(|ms| {
-            let after = Duration::from_millis(ms.clamp(1, LONGEST).unsigned_abs());
-            set_timeout_with_handle(again, after).ok()
-        }));
+        due.set_value(true_for.map(|ms| now().saturating_add(ms)));
     });
-    on_cleanup(stop);
+    Effect::new(move || {
+        let now = app.clock.get();
+        let is_due = due.get_value().is_some_and(|due| due <= now);
+        if is_due && app.follow.on.get_untracked() && !document().hidden() {
+            due.set_value(None);
+            again();
+        }
+    });
 }
 
 /// Draws the time until a deadline, or since: `expires in 3h 12m`.

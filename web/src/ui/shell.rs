@@ -61,12 +61,7 @@ pub(crate) fn RunShell(
     });
     clock::renew(
         move || answer.get()?.ok(),
-        move || {
-            // A page that is paused asks for nothing.
-            if app.follow.on.get_untracked() {
-                turned.update(|turned| *turned += 1);
-            }
-        },
+        move || turned.update(|turned| *turned += 1),
     );
     let is_late = move |overview: &Overview| overview.pending_gates.iter().any(|of| of.overdue);
     let run = ShownRun {
