@@ -145,6 +145,11 @@ impl Client {
         self.known.replace(known);
     }
 
+    /// Forgets the stored answers, which time made untrue.
+    pub(crate) fn forget(&self) {
+        self.known.take();
+    }
+
     /// Requests all that the screen of a run shows first, and stores it, unless the source was opened or read again
     /// meanwhile.
     pub(crate) async fn learn(&self, place: String) -> Result<(), Trouble> {

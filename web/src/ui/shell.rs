@@ -61,7 +61,10 @@ pub(crate) fn RunShell(
     });
     clock::renew(
         move || answer.get()?.ok(),
-        move || turned.update(|turned| *turned += 1),
+        move || {
+            app.forget();
+            turned.update(|turned| *turned += 1);
+        },
     );
     let is_late = move |overview: &Overview| overview.pending_gates.iter().any(|of| of.overdue);
     let run = ShownRun {

@@ -211,6 +211,11 @@ impl App {
         self.client.with_value(|client| client.known(request))
     }
 
+    /// Forgets the answers that arrived together, which time made untrue.
+    pub(crate) fn forget(self) {
+        self.client.with_value(Client::forget);
+    }
+
     /// Requests all that the screen of a run shows first, so that it is known.
     pub(crate) async fn learn(self, place: String) -> Result<(), Trouble> {
         let client = self.client.get_value();
