@@ -39,7 +39,7 @@ fn a_deadline_that_passes_changes_the_band_the_sheet_and_the_list() {
     let says = viewer.eval("document.querySelector('dialog.sheet').innerText");
     let says = says.as_str().unwrap().to_owned();
     assert!(says.contains("It is too late to decide."), "{says}");
-    assert!(says.contains("prosescope expire"), "{says}");
+    assert!(says.contains("This command records the time-out"), "{says}");
     viewer.key("Escape");
     viewer.wait("document.querySelector('.band h1').innerText.startsWith('The deadline of gate deploy passed')");
     viewer.wait_text("Record the time-out…");
