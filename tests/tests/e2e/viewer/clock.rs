@@ -41,7 +41,7 @@ fn a_deadline_that_passes_changes_the_band_the_sheet_and_the_list() {
     assert!(says.contains("It is too late to decide."), "{says}");
     assert!(says.contains("This command records the time-out"), "{says}");
     viewer.key("Escape");
-    viewer.wait("document.querySelector('.band h1').innerText.startsWith('The deadline of gate deploy passed')");
+    viewer.wait("document.querySelector('.band h1').innerText.includes('The deadline of gate deploy passed')");
     viewer.wait_text("Record the time-out…");
     viewer.eval("location.hash = '#/'");
     viewer.wait_text("The deadline of gate deploy passed on");
