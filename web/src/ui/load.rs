@@ -35,7 +35,8 @@ where
     let run = ShownRun::get();
     ask(move || {
         if matches!(page, Page::Gates | Page::Resume) {
-            run.is_late.track();
+            // A memo whose value nobody reads never notices a change, so tracking it alone does not suffice.
+            run.late_gates.get();
         }
         Request::Page {
             place: run.place(),

@@ -66,10 +66,13 @@ pub(crate) fn RunShell(
             turned.update(|turned| *turned += 1);
         },
     );
-    let is_late = move |overview: &Overview| overview.pending_gates.iter().any(|of| of.overdue);
+    let late = |overview: &Overview| {
+        let gates = overview.pending_gates.iter();
+        gates.filter(|gate| gate.overdue).count()
+    };
     let run = ShownRun {
-        is_late: Memo::new(move |_| {
-            answer.with(|overview| matches!(overview, Some(Ok(overview)) if is_late(overview)))
+        late_gates: Memo::new(move |_| {
+            answer.with(|overview| overview.as_ref()?.as_ref().ok().map(late))
         }),
         key: Memo::new(move |_| key.clone()),
         place: Memo::new(move |_| place.clone()),

@@ -48,6 +48,34 @@ fn a_deadline_that_passes_changes_the_band_the_sheet_and_the_list() {
     viewer.assert_no_errors();
 }
 
+/// The list and the page of gates are open while deadlines pass, one after the other.
+#[test]
+fn what_is_open_changes_with_each_deadline() {
+    let (Some(prose), Some(_)) = (needs::prose(), needs::viewer()) else {
+        return;
+    };
+    let project = Project::new(&prose);
+    project.init();
+    project.init();
+    for (gate, timeout) in [("deploy", 12), ("release", 25), ("announce", 40)] {
+        project.prose(
+            &format!("gate create {gate} --prompt Ship-it? --allow raymond --timeout {timeout}s --on-reject stop --override"),
+            "",
+        );
+    }
+    let Some((_served, mut viewer)) = serve(&project) else {
+        return;
+    };
+    viewer.wait_text("Gate deploy waits for raymond until");
+    viewer.wait_text("The deadline of gate deploy passed on");
+    viewer.click_text(".run-rows .row", "deploy");
+    viewer.open_page("Gates");
+    let late = "[...document.querySelectorAll('.gate-rows .row')].filter(row => row.innerText.includes('overdue')).length";
+    viewer.wait(&format!("{late} === 2"));
+    viewer.wait(&format!("{late} === 3"));
+    viewer.assert_no_errors();
+}
+
 #[test]
 fn a_running_row_is_open_and_its_time_grows() {
     let (Some(prose), Some(_)) = (needs::prose(), needs::viewer()) else {

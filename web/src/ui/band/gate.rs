@@ -75,18 +75,8 @@ pub(super) fn sheet(id: String, decision: Decision) -> AnyView {
     // The result stays when the run is read again, and the gate no longer waits.
     let done = RwSignal::new(None);
     let comment = RwSignal::new(String::new());
-    let run = ShownRun::get();
     let asked = loaded(answer, move |view: ResumeView| {
-        let mut gate = view.gates.into_iter().find(|of| of.gate.id == id);
-        // The overview is read again when a deadline passes, so its gate is newer than that of the plan.
-        let newer = run.overview.with(|overview| {
-            let overview = overview.as_ref()?.as_ref().ok()?;
-            let mut gates = overview.pending_gates.iter();
-            gates.find(|gate| gate.id == id).cloned()
-        });
-        if let (Some(of), Some(newer)) = (&mut gate, newer) {
-            of.gate = newer;
-        }
+        let gate = view.gates.into_iter().find(|of| of.gate.id == id);
         match gate {
             _ if done.with(|done| matches!(done, Some(Ok(_)))) => ().into_any(),
             Some(of) => recorded(of, decision, done, comment),

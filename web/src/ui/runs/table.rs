@@ -174,17 +174,15 @@ fn result_of(run: &RunSummary, now: i64) -> (String, bool) {
 
 fn draw_row(app: App, run: &RunSummary, same_day: bool) -> AnyView {
     let Some(gate) = run.waits.clone() else {
-        return cells(app, run, same_day);
+        return cells(app, run, same_day, false);
     };
     let run = run.clone();
-    let late = Memo::new(move |_| gate.is_overdue(app.clock.get()));
-    live(move || {
-        late.track();
-        cells(app, &run, same_day)
-    })
+    let is_late = Memo::new(move |_| gate.is_overdue(app.clock.get()));
+    live(move || cells(app, &run, same_day, is_late.get()))
 }
 
-fn cells(app: App, run: &RunSummary, same_day: bool) -> AnyView {
+/// Draws the cells of a row. `is_late`: the deadline of the gate at which the run waits has passed.
+fn cells(app: App, run: &RunSummary, same_day: bool, is_late: bool) -> AnyView {
     let now = app.clock.get_untracked();
     let (place, marked) = (run.place.clone(), run.place.clone());
     let program = run.program.clone();
@@ -194,7 +192,6 @@ fn cells(app: App, run: &RunSummary, same_day: bool) -> AnyView {
         Some(left_out) => format!("{said}; {left_out}"),
         None => said.clone(),
     };
-    let is_late = run.waits.as_ref().is_some_and(|gate| gate.is_overdue(now));
     let (word, status) = match &run.error {
         Some(_) => ("unreadable", "failed"),
         None if run.against.is_some() => (&*run.status, AGAINST),

@@ -93,8 +93,8 @@ pub(crate) struct ShownRun {
     pub(crate) place: Memo<String>,
     /// The run's overview; `None` while it is being read.
     pub(crate) overview: Signal<Option<Result<Overview, Trouble>>>,
-    /// Whether the deadline of a waiting gate has passed.
-    pub(crate) is_late: Memo<bool>,
+    /// How many gates wait although their deadline has passed; `None` while the overview is being read.
+    pub(crate) late_gates: Memo<Option<usize>>,
 }
 
 impl ShownRun {
