@@ -36,36 +36,21 @@ pub(crate) fn RunShell(
     let known = app.known(&overview);
     // Only the first time, the other answers for the run's first screen are requested with it.
     let is_first = StoredValue::new(known.is_none());
-    let turned = RwSignal::new(0_u32);
-    // What an overview showed before is kept for a turn of the clock: a server that ended does not make it wrong.
-    let (seen, shown) = (StoredValue::new(0), StoredValue::new(None::<Overview>));
+    let renewed = overview.clone();
     let answer = ask_by(known, {
         let place = place.clone();
         move || {
-            let turn = turned.get();
-            let by_clock =
-                seen.try_update_value(|seen| std::mem::replace(seen, turn)) != Some(turn);
             let (place, overview) = (place.clone(), overview.clone());
             let first = is_first.try_update_value(std::mem::take) == Some(true);
             async move {
                 if first {
                     app.learn(place).await?;
                 }
-                let got: Result<Overview, Trouble> = app.ask(overview).await;
-                let before = shown.try_get_value().flatten().filter(|_| by_clock);
-                let got = got.or_else(|trouble| before.ok_or(trouble))?;
-                shown.try_set_value(Some(got.clone()));
-                Ok(got)
+                app.ask(overview).await
             }
         }
     });
-    clock::renew(
-        move || answer.get()?.ok(),
-        move || {
-            app.forget();
-            turned.update(|turned| *turned += 1);
-        },
-    );
+    clock::renew(answer, renewed);
     let late = |overview: &Overview| {
         let gates = overview.pending_gates.iter();
         gates.filter(|gate| gate.overdue).count()
