@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use prosescope_core::model::time::Stamp;
 use prosescope_core::model::timeout::expires_in;
-use prosescope_core::pages::view::Overview;
+use prosescope_core::pages::view::{GateView, Overview};
 
 use super::load::LoadState;
 use super::state::App;
@@ -56,8 +55,10 @@ pub(super) fn renew(answer: LoadState<Overview>, request: Request) {
     });
 }
 
-/// Draws the time until a deadline, or since: `expires in 3h 12m`.
-pub(super) fn left(deadline: &Stamp) -> Option<AnyView> {
-    let (app, deadline) = (App::get(), deadline.millis()?);
+/// Draws the time until the deadline of a waiting gate, or since: `expires in 3h 12m`. `None` without a deadline or after
+/// a decision.
+pub(super) fn left(gate: &GateView) -> Option<AnyView> {
+    let deadline = gate.deadline.as_ref().filter(|_| gate.remaining.is_some());
+    let (app, deadline) = (App::get(), deadline?.millis()?);
     Some((move || expires_in(deadline, app.clock.get())).into_any())
 }

@@ -40,7 +40,7 @@ pub(super) fn asked(gate: &GateView, named: bool) -> AnyView {
     let facts = [
         Some(format!("may decide: {}", gate.allow_words).into_any()),
         deadline.map(|at| format!("until {}", words::moment(at)).into_any()),
-        deadline.and_then(clock::left),
+        deadline.and_then(|_| clock::left(gate)),
     ];
     let facts = facts.into_iter().flatten();
     let facts = facts

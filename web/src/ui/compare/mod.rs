@@ -140,16 +140,11 @@ fn List(view: CompareView, all: bool) -> impl IntoView {
     let next = |at: usize| rows.get(at + 1).map(|row| row.level);
     let numbered = rows.iter().enumerate().map(|(at, row)| NumberedRow {
         at,
-        is_flat: false,
         holds: next(at).is_some_and(|level| level > row.level),
         row: row.clone(),
     });
     let numbered: Vec<NumberedRow> = numbered
         .filter(|of| all || !of.holds || of.differs_itself())
-        .map(|of| NumberedRow {
-            is_flat: !all,
-            ..of
-        })
         .collect();
     let alone = numbered.iter().filter(|of| !of.holds);
     let both = alone.flat_map(|of| [&of.row.a, &of.row.b]).flatten();
@@ -204,7 +199,7 @@ fn List(view: CompareView, all: bool) -> impl IntoView {
         true => view! { <Empty what="No row differs" why="Values, gates, files and other records may differ: see above."/> }.into_any(),
         false => view! {
             <Rows pages=Pages::of(numbered) height=28.0 label="Rows of both runs" class="compare-rows" cursor
-                head=head.into_any() draw=move |_, of: &NumberedRow| draw_row(of, longest) mark on_key/>
+                head=head.into_any() draw=move |_, of: &NumberedRow| draw_row(of, longest, all) mark on_key/>
         }
         .into_any(),
     };
@@ -238,8 +233,6 @@ fn beside_rows(view: &CompareView) -> String {
 #[derive(Debug, Clone, PartialEq)]
 struct NumberedRow {
     at: usize,
-    /// Whether the row is drawn without the rows around it.
-    is_flat: bool,
     /// Whether the following rows are children of this row.
     holds: bool,
     row: ComparedRow,
@@ -253,9 +246,10 @@ impl NumberedRow {
     }
 }
 
-fn draw_row(of: &NumberedRow, longest: i64) -> AnyView {
+/// Draws a row, indented if `all` rows are shown.
+fn draw_row(of: &NumberedRow, longest: i64, all: bool) -> AnyView {
     let (row, holds) = (&of.row, of.holds);
-    let level = if of.is_flat { 0 } else { row.level.min(16) };
+    let level = if all { row.level.min(16) } else { 0 };
     let is_longer = row.differs.contains(&Difference::Duration);
     let text = row
         .b

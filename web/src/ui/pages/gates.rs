@@ -97,8 +97,7 @@ fn List(gates: Vec<GateView>) -> impl IntoView {
 }
 
 fn row(_: u64, gate: &GateView) -> AnyView {
-    let deadline = gate.deadline.as_ref().filter(|_| gate.remaining.is_some());
-    let second = match (deadline.and_then(clock::left), &gate.resolved_by) {
+    let second = match (clock::left(gate), &gate.resolved_by) {
         (Some(left), _) => left,
         (None, Some(by)) => format!("by {by}").into_any(),
         (None, None) => "no deadline".into_any(),
@@ -204,7 +203,7 @@ fn Gate(gate: GateView) -> impl IntoView {
             <dt>"Deadline"</dt>
             <dd>{match gate.deadline.clone() {
                 Some(deadline) => {
-                    let left = clock::left(&deadline).filter(|_| gate.remaining.is_some());
+                    let left = clock::left(&gate);
                     view! { <When stamp=Some(deadline)/>{left.map(|left| view! { " · "{left} })} }.into_any()
                 }
                 None => "none".into_any(),
