@@ -1,5 +1,5 @@
-use prosescope_core::model::Form;
 use prosescope_core::model::shell;
+use prosescope_core::model::{Form, RunStatus};
 use prosescope_core::pages::session::pages;
 use prosescope_core::pages::view::{ExecutionBegun, RunPart, TaskView};
 use prosescope_core::record::render::brief::Brief;
@@ -23,7 +23,7 @@ pub(super) fn run(args: &BriefArgs, out: &Out) -> Result<Exit, CliError> {
     if session.node_numbered(id).is_none() {
         return Err(no_execution(&session, id));
     }
-    if session.trace().verdict.status.as_str() == "completed" {
+    if session.trace().verdict.status == RunStatus::Completed.word() {
         let run = &session.run().id;
         let message = format!("run {run} is completed already, so no task of it is left");
         return Err(CliError::refused("run-finished", message)

@@ -113,8 +113,8 @@ pub(crate) struct Tick {
     pub(crate) words: String,
 }
 
-/// Returns labels with round times for the visible part of an axis, whose length is `len`. No label is within an idle time, because idle times
-/// are drawn shortened.
+/// Returns labels with round times for the visible part of an axis, whose length is `len`. No label is within an idle
+/// time, because idle times are drawn shortened.
 pub(crate) fn ticks(timeline: &Timeline, len: u64, seen: VisiblePart) -> Vec<Tick> {
     let at = |part: f64| (part * len as f64) as u64;
     let (mut place, end) = (at(seen.from), at(seen.from + seen.len));

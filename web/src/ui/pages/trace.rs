@@ -156,8 +156,8 @@ pub(super) fn draw() -> AnyView {
     .into_any()
 }
 
-/// Returns the item of the row that is open from the start: the first failure, or else the run's
-/// position. Returns `None` if the user closed this item, or if a filter may hide its row.
+/// Returns the item of the row that is open from the start: the first failure, or else the run's position. Returns
+/// `None` if the user closed this item, or if a filter may hide its row.
 ///
 /// In a running run, that row stays open when the run goes on, because nobody wants a list to jump. `stood` keeps it.
 fn opened_first(app: App, run: ShownRun, stood: StoredValue<Option<String>>) -> Option<String> {

@@ -159,7 +159,8 @@ fn last_value(session: &Session) -> Option<BindingRef> {
     (!branches).then_some(found)
 }
 
-/// Returns for how long an overview stays true, but for the time that its gates have left. `silent` is the time since the last sign of life.
+/// Returns for how long an overview stays true, but for the time that its gates have left. `silent` is the time since the
+/// last sign of life.
 fn true_for(view: &Overview, silent: Option<i64>, now: Option<i64>) -> Option<i64> {
     let aged = silent.filter(|_| view.is_alive).map(|silent| {
         let step = step_of_ago(silent);
