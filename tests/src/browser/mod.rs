@@ -534,6 +534,18 @@ impl Page {
         }
     }
 
+    /// Sets the clocks of the page and its workers forward, as if this much time had passed. Timers do not run sooner.
+    pub fn pass(&mut self, time: Duration) {
+        let ahead = time.as_millis();
+        let later = format!("{{ const now = Date.now; Date.now = () => now() + {ahead} }}");
+        for session in self.sessions() {
+            let params = json!({"expression": later});
+            self.devtools
+                .try_call(&session, "Runtime.evaluate", params)
+                .unwrap_or_else(|e| panic!("{e}"));
+        }
+    }
+
     /// Returns the processor time of the page's workers; zero if the system does not report it.
     pub fn worker_time(&self) -> Duration {
         processes::worker_time(self.chromium.id()).unwrap_or_default()

@@ -1,10 +1,14 @@
 //! Tests that time passes on the page: ages, deadlines and the bars of running rows do not stand still.
 
+use std::time::Duration;
+
 use prosescope_tests::needs;
 
 use super::Viewer;
 use super::live::Project;
 use super::opening::Served;
+
+const HOUR: Duration = Duration::from_secs(3_600);
 
 /// Serves the runs of a project.
 fn serve(project: &Project) -> Option<(Served, Viewer)> {
@@ -13,28 +17,34 @@ fn serve(project: &Project) -> Option<(Served, Viewer)> {
     Some((served, viewer))
 }
 
+/// Opens a project with two runs, so that the page begins with the list. The second run waits at these gates, each with
+/// the time until its deadline.
+fn gates(gates: &[(&str, &str)]) -> Option<(Project, Viewer)> {
+    let project = Project::new(&needs::prose()?);
+    let mut viewer = Viewer::from_disk()?;
+    project.init();
+    project.init();
+    for (gate, timeout) in gates {
+        project.prose(
+            &format!("gate create {gate} --prompt Ship-it? --allow raymond --timeout {timeout} --on-reject stop --override"),
+            "",
+        );
+    }
+    viewer.drop_files(&[&project.runs()]);
+    viewer.wait_text(&format!("Gate {} waits for raymond until", gates[0].0));
+    Some((project, viewer))
+}
+
 #[test]
 fn a_deadline_that_passes_changes_the_band_the_sheet_and_the_list() {
-    let (Some(prose), Some(_)) = (needs::prose(), needs::viewer()) else {
+    let Some((_project, mut viewer)) = gates(&[("deploy", "1h")]) else {
         return;
     };
-    let project = Project::new(&prose);
-    project.init();
-    // A second run, so that the page begins with the list.
-    project.init();
-    project.prose(
-        "gate create deploy --prompt Ship-it? --allow raymond --timeout 20s --on-reject stop --override",
-        "",
-    );
-    let Some((_served, mut viewer)) = serve(&project) else {
-        return;
-    };
-    viewer.wait_text("Gate deploy waits for raymond until");
     viewer.click_text(".run-rows .row", "deploy");
     viewer.wait_text("expires in");
     viewer.key("a");
     viewer.wait_text("This page records nothing.");
-    // Nothing is recorded meanwhile: only the time passes.
+    viewer.pass(HOUR);
     viewer.wait("document.querySelector('dialog.sheet .late')");
     let says = viewer.eval("document.querySelector('dialog.sheet').innerText");
     let says = says.as_str().unwrap().to_owned();
@@ -51,28 +61,19 @@ fn a_deadline_that_passes_changes_the_band_the_sheet_and_the_list() {
 /// The list and the page of gates are open while deadlines pass, one after the other.
 #[test]
 fn what_is_open_changes_with_each_deadline() {
-    let (Some(prose), Some(_)) = (needs::prose(), needs::viewer()) else {
+    let gates = gates(&[("deploy", "1h"), ("release", "2h"), ("announce", "3h")]);
+    let Some((_project, mut viewer)) = gates else {
         return;
     };
-    let project = Project::new(&prose);
-    project.init();
-    project.init();
-    for (gate, timeout) in [("deploy", 12), ("release", 25), ("announce", 40)] {
-        project.prose(
-            &format!("gate create {gate} --prompt Ship-it? --allow raymond --timeout {timeout}s --on-reject stop --override"),
-            "",
-        );
-    }
-    let Some((_served, mut viewer)) = serve(&project) else {
-        return;
-    };
-    viewer.wait_text("Gate deploy waits for raymond until");
+    viewer.pass(HOUR);
     viewer.wait_text("The deadline of gate deploy passed on");
     viewer.click_text(".run-rows .row", "deploy");
     viewer.open_page("Gates");
     let late = "[...document.querySelectorAll('.gate-rows .row')].filter(row => row.innerText.includes('overdue')).length";
-    viewer.wait(&format!("{late} === 2"));
-    viewer.wait(&format!("{late} === 3"));
+    for passed in 1..=3 {
+        viewer.wait(&format!("{late} === {passed}"));
+        viewer.pass(HOUR);
+    }
     viewer.assert_no_errors();
 }
 
