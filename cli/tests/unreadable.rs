@@ -465,3 +465,33 @@ fn an_encrypted_value_in_a_readable_run_is_no_failure() {
         assert_eq!(out.status.code(), Some(0), "{args:?}: {out:?}");
     }
 }
+
+/// The runs of a long list are read on several processors, those of a short list on one.
+#[test]
+fn a_long_list_has_the_lines_of_short_lists() {
+    let project = Project::new("sqlite");
+    let state = fs::read(project.folder().join("state.db")).expect("a state.db");
+    let fill = |place: &str, numbers: std::ops::Range<u32>| -> Vec<serde_json::Value> {
+        for n in numbers {
+            let state: &[u8] = if n % 9 == 4 { b"no database" } else { &state };
+            let run = format!("{place}/20270102-120000-{n:06}");
+            let run = project.dir.path().join(run);
+            fs::create_dir_all(&run).expect("made");
+            write(&run.join("state.db"), state);
+        }
+        let out = project.prose(&["runs", place, "--json"]);
+        let list: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON");
+        let mut runs = list["runs"].as_array().expect("runs").clone();
+        runs.sort_by_key(|run| run["place"].to_string());
+        // Time passes between the lists.
+        for run in &mut runs {
+            run.as_object_mut().expect("an object").remove("age");
+        }
+        runs
+    };
+    let long = fill("many", 0..40);
+    assert_eq!(long.iter().filter(|run| !run["error"].is_null()).count(), 4);
+    let short = [fill("first", 0..20), fill("second", 20..40)].concat();
+    // A failed assertion would print forty lines.
+    assert!(long == short, "other lines");
+}

@@ -152,6 +152,28 @@ impl Disk {
         Disk::folder(dir.path(), dir.clone(), &|_| true)
     }
 
+    /// Returns a source with the same listing, for another thread. What it fails to read is noted by
+    /// [`Disk::note_failures`]. Lives no longer than this source, which owns unpacked files.
+    pub fn beside(&self) -> Disk {
+        Disk {
+            label: self.label.clone(),
+            root: self.root.clone(),
+            files: self.files.clone(),
+            issues: self.issues.clone(),
+            notes: RefCell::default(),
+            failed: RefCell::default(),
+            aside: RefCell::default(),
+            verified: self.verified.clone(),
+        }
+    }
+
+    /// Notes what a source of [`Disk::beside`] could not read.
+    pub fn note_failures(&self, beside: &Disk) {
+        self.failed
+            .borrow_mut()
+            .append(&mut beside.failed.borrow_mut());
+    }
+
     /// Returns whether a zip or a shared page equals the shared contents; `None` for a plain file or folder.
     pub fn verified(&self) -> Option<&ManifestCheck> {
         self.verified.as_ref()

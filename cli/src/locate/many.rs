@@ -1,13 +1,17 @@
 //! Lists or opens all runs of a project or a folder.
 
+use std::collections::BTreeMap;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::thread;
 
 use prosescope_core::model::source::{Source, SourceError};
 use prosescope_core::pages::session::{
-    self, Filter, FoundKind, ListOrder, OpenError, Session, SurveyPlace, list_page, survey,
+    self, Filter, FoundKind, ListOrder, OpenError, Session, SurveyPlace, list_more, list_page,
+    survey,
 };
-use prosescope_core::pages::view::RunList;
+use prosescope_core::pages::view::{RunList, RunSummary};
 use prosescope_store::Disk;
 
 use super::find::project;
@@ -17,6 +21,9 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::say;
 use crate::print::note;
+
+/// From how many runs on starting threads takes less time than it saves.
+const MANY: usize = 32;
 
 /// One run out of many: its name, the place of its files, and the opened run or the error of opening it.
 pub(crate) type OneOfAll = (String, String, Result<Session, OpenError>);
@@ -131,7 +138,9 @@ pub(crate) fn list(
         Ok(dir) => {
             let disk = Rc::new(disk(&dir)?);
             let source: Rc<dyn Source> = Rc::<Disk>::clone(&disk);
-            let list = list_page(&source, &options(None)?, filter, order, most);
+            let lines = lines(&disk, filter);
+            let known = |found: &SurveyPlace| lines.get(&found.place).cloned();
+            let list = list_page(&source, &options(None)?, filter, order, most, Some(&known));
             hidden = disk.unread(|place| !is_beside(place));
             list
         }
@@ -156,6 +165,40 @@ pub(crate) fn list(
         notes.push(format!("some parts were not read: {message}"));
     }
     Ok(NotedRuns { list, notes, whole })
+}
+
+/// Reads the lines of many runs, a part of the runs on each processor. Runs that are missing in the result, such as those
+/// of a short list, are still to be read.
+fn lines(disk: &Disk, filter: &Filter) -> BTreeMap<String, RunSummary> {
+    let mut places = survey(disk).found;
+    places.retain(|found| found.kind != FoundKind::Agents && filter.may_want(&found.name));
+    if places.len() < MANY {
+        return BTreeMap::new();
+    }
+    let threads = thread::available_parallelism().map_or(1, NonZero::get);
+    let read = |disk: Disk, part: Vec<SurveyPlace>| {
+        let options = options(None).ok()?;
+        let disk = Rc::new(disk);
+        let source: Rc<dyn Source> = Rc::<Disk>::clone(&disk);
+        let lines = list_more(&source, &options, part, &|| true).list.runs;
+        drop(source);
+        Some((lines, Rc::into_inner(disk)?))
+    };
+    let parts = places.chunks(places.len().div_ceil(threads));
+    thread::scope(|scope| {
+        let started: Vec<_> = parts
+            .map(|part| {
+                let (disk, part) = (disk.beside(), part.to_vec());
+                scope.spawn(move || read(disk, part))
+            })
+            .collect();
+        let done = started.into_iter().filter_map(|part| part.join().ok()?);
+        done.flat_map(|(lines, beside)| {
+            disk.note_failures(&beside);
+            lines.into_iter().map(|line| (line.place.clone(), line))
+        })
+        .collect()
+    })
 }
 
 /// Returns whether a place in the `runs` folder is not a run, but a store of agents or a lock.

@@ -15,7 +15,8 @@ pub(crate) use prosescope_core::model::schema::postgres_name as name;
 use prosescope_core::model::source::{Source, SourceError};
 use prosescope_core::model::text::is_plain_path;
 use prosescope_core::pages::session::{
-    AgentFolder, Filter, ListOrder, OneAgent, OpenError, Options, Session, is_of_newest, list_page,
+    self, AgentFolder, Filter, ListOrder, OneAgent, OpenError, Options, Session, is_of_newest,
+    list_page,
 };
 use prosescope_core::pages::upkeep::doctor::server::{RunSize, ServerFacts};
 use prosescope_core::pages::view::{RunList, RunSummary};
@@ -266,7 +267,7 @@ pub(super) fn add_to(
             return notes.push(unasked("runs in PostgreSQL are not listed", &error));
         }
     };
-    let found = list_page(&source, &bounded(), filter, order, shown);
+    let found = list_page(&source, &bounded(), filter, order, shown, None);
     if found.runs.len() == shown && most == usize::MAX {
         notes.push(format!(
             "only {shown} of the runs in {} are listed; --limit N lists more",
@@ -372,13 +373,7 @@ pub(crate) fn all() -> Result<(Address, Vec<(RunSummary, RunSize)>), CliError> {
         .map(|size| (size.run.clone(), size))
         .collect();
     let source: Rc<dyn Source> = Rc::new(PostgresSource::all(&address)?);
-    let listed = list_page(
-        &source,
-        &bounded(),
-        &Filter::default(),
-        ListOrder::default(),
-        usize::MAX,
-    );
+    let listed = session::list(&source, &bounded());
     let runs = listed.runs.into_iter().map(|run| {
         let size = sizes.remove(&run.id).unwrap_or_default();
         (run, size)

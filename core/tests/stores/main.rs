@@ -280,7 +280,7 @@ fn a_page_of_a_list_reads_the_rows_that_it_needs_and_no_value() {
     let many = Rc::new(Many::mostly_completed());
     let source: Rc<dyn Source> = Rc::<Many>::clone(&many);
     let (options, all) = (Options::default(), Filter::default());
-    let page = list_page(&source, &options, &all, ListOrder::Newest, 150);
+    let page = list_page(&source, &options, &all, ListOrder::Newest, 150, None);
     assert_eq!((page.total as usize, page.runs.len()), (RUNS, 150));
     let handed = many.handed();
     let open = |n: &usize| n.is_multiple_of(100);
@@ -328,7 +328,7 @@ fn a_page_of_a_list_reads_the_rows_that_it_needs_and_no_value() {
         ..Filter::default()
     };
     many.handed();
-    let page = list_page(&source, &options, &waiting, ListOrder::Newest, 3);
+    let page = list_page(&source, &options, &waiting, ListOrder::Newest, 3, None);
     assert_eq!(page.runs.len(), 3);
     let handed = many.handed();
     let read = (0..RUNS).filter(|n| handed.rows[&run_name(*n)] > 2);

@@ -170,7 +170,14 @@ fn a_list_by_status_asks_few_questions_of_many_runs() {
         ] {
             let source: std::rc::Rc<dyn Source> =
                 std::rc::Rc::new(PostgresSource::all(&through).unwrap());
-            let list = list_page(&source, &Options::default(), filter, order, usize::MAX);
+            let list = list_page(
+                &source,
+                &Options::default(),
+                filter,
+                order,
+                usize::MAX,
+                None,
+            );
             let statements = count();
             assert!(
                 statements <= 20,

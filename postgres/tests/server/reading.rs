@@ -370,7 +370,7 @@ fn the_newest_runs_alone_are_the_first_of_all() {
     let first = |source: PostgresSource, most: usize| {
         let source: Rc<dyn Source> = Rc::new(source);
         let (filter, order) = (Filter::default(), ListOrder::default());
-        list_page(&source, &Options::default(), &filter, order, most)
+        list_page(&source, &Options::default(), &filter, order, most, None)
     };
     let url = address(&url);
     for most in [1, 2, 3, 7, 20, 69, 70, 80] {

@@ -130,7 +130,7 @@ impl Filter {
 
     /// Returns whether a run with this name may meet the conditions, judging only by the time in the name. The run need
     /// not be open.
-    pub(super) fn may_want(&self, name: &str) -> bool {
+    pub fn may_want(&self, name: &str) -> bool {
         match (self.since, run_id::RunId::parse(name).millis()) {
             (Some(since), Some(at)) => at >= since,
             _ => true,

@@ -21,7 +21,7 @@ use crate::pages::view::{LEFT_OUT, RunList, RunSummary};
 /// life). Each run is opened, summarized and closed again. Of a large database only the beginning is read.
 pub fn list(source: &Rc<dyn Source>, options: &Options) -> RunList {
     let (filter, order) = (Filter::default(), ListOrder::default());
-    list_page(source, options, &filter, order, usize::MAX)
+    list_page(source, options, &filter, order, usize::MAX, None)
 }
 
 /// Returns whether a list with this filter and order begins with the newest runs and leaves none out. The older runs of
@@ -31,13 +31,14 @@ pub fn is_of_newest(filter: &Filter, order: ListOrder) -> bool {
 }
 
 /// Lists the first `most` runs that match the filter, in the given order. If the store's table of runs is enough to
-/// filter and to sort, the runs after the first `most` are not read.
+/// filter and to sort, the runs after the first `most` are not read. `known` returns lines that were read before.
 pub fn list_page(
     source: &Rc<dyn Source>,
     options: &Options,
     filter: &Filter,
     order: ListOrder,
     most: usize,
+    known: Option<&CachedLine<'_>>,
 ) -> RunList {
     let lists = Lists::of(source, options);
     let by_heads = filter.is_of_heads() && order.is_of_heads();
@@ -45,6 +46,7 @@ pub fn list_page(
         filter: Cow::Borrowed(filter),
         by_heads,
         by_rows: !by_heads,
+        known,
         ..ListRequest::default()
     };
     let (RunListing { mut list, .. }, mut heads) = lists.all(&wanted);
