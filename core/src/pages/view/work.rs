@@ -66,7 +66,8 @@ pub struct Excerpt {
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum Received {
-    /// The present value is the value that the statement received, because nothing wrote the binding since.
+    /// The present value is the value that the statement received, because nothing wrote the binding since; or the
+    /// value that a statement which has not begun, or a gate that waits, would receive now.
     Same,
     /// The value was replaced later. The earlier value is shown if the run keeps it.
     Replaced,

@@ -77,7 +77,8 @@ struct ResolvedStatement<'s> {
     span: (Option<i64>, Option<i64>),
     /// The frame in which the statement's names are resolved (`None`: the root); `Err` if the frame has no id.
     from: Result<Option<i64>, ()>,
-    pending: bool,
+    /// Whether the statement has not begun, or is a gate that waits: the present values are those that it would receive.
+    is_ahead: bool,
 }
 
 impl<'s> ResolvedStatement<'s> {
@@ -94,7 +95,7 @@ impl<'s> ResolvedStatement<'s> {
                 Some(frame) => frame.id.map(Some).ok_or(()),
                 None => Ok(None),
             },
-            pending: at.status == NodeStatus::Pending,
+            is_ahead: matches!(at.status, NodeStatus::Pending | NodeStatus::Waiting),
         }
     }
 
@@ -243,8 +244,10 @@ impl<'s> ResolvedStatement<'s> {
                 updated.or(created)
             });
             let claimed = self.session.index.claims.contains_key(&at);
-            let (mut seen, inferred) =
-                order::seen(self.session, self.node, self.span, binding, &by);
+            let (mut seen, inferred) = match self.is_ahead {
+                true => (Received::Same, false),
+                false => order::seen(self.session, self.node, self.span, binding, &by),
+            };
             if seen == Received::Replaced && claimed && by.at.is_none() {
                 // Several rows have this name, each with its own writer. Without times, the writer is unknown.
                 seen = Received::Unknown;
@@ -302,13 +305,9 @@ impl<'s> ResolvedStatement<'s> {
         inferred: bool,
         why: String,
     ) -> GivenName {
-        let note = match seen {
-            Received::Same => None,
-            _ if self.pending => Some("The statement has not begun; this is the present value."),
-            _ => Some(
-                "The value may have been different when the statement ran: only the last value was kept.",
-            ),
-        };
+        let note = (seen != Received::Same).then_some(
+            "The value may have been different when the statement ran: only the last value was kept.",
+        );
         GivenName {
             name: name.to_owned(),
             binding: self.session.binding_ref(at),
