@@ -109,13 +109,12 @@ pub(crate) fn resolution(view: &ResolutionView, width: usize) -> String {
             Outcome::OutOfReach => ("·", FAINT),
             Outcome::Superseded => ("–", WAIT),
         };
-        let place = at
-            .row
-            .execution_id
-            .map_or_else(|| "root".to_owned(), |id| format!("frame {id}"));
+        let id = at.row.execution_id;
+        let id = id.map_or_else(String::new, |id| format!(" {FAINT}#{id}{RESET}"));
         let _ = writeln!(
             out,
-            "\n{tone}{mark} {place}{RESET}  {}",
+            "\n{tone}{mark} {}{RESET}{id}  {}",
+            escape(&at.row.scope, false),
             escape(&at.reason, false)
         );
         let _ = writeln!(

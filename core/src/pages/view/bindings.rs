@@ -30,6 +30,10 @@ pub struct BindingRow {
     pub name: String,
     /// The execution id of the binding's frame; `None` is the root.
     pub execution_id: Option<i64>,
+    /// The scope in words: `root`, a call by its block and its first argument (`translate("4.2 Torque tables")`), or a
+    /// frame by its number (`frame 43`).
+    #[serde(default)]
+    pub scope: String,
     /// The calls that lead to the frame, outermost first: `do process(data) #41 › do process(half) #42`; empty at the
     /// root.
     pub frame_path: String,

@@ -202,6 +202,9 @@ pub struct NeedView {
     pub reason: String,
     /// The binding that has the value; `None` if there is no binding.
     pub binding: Option<BindingRef>,
+    /// The scope of the binding in words, as in [`super::BindingRow::scope`]; empty if there is no binding.
+    #[serde(default)]
+    pub scope: String,
     /// The execution id of the frame in which the name is resolved; `None` is the root.
     pub from: Option<i64>,
     /// Bytes of the value, or of its attachment; `None` without a value.

@@ -82,8 +82,6 @@ fn Needs(needs: Vec<NeedView>) -> impl IntoView {
         <h3>"What the rest needs"</h3>
         <table class="plain-table">
             <tbody>{needs.into_iter().map(|need| {
-                let place = need.binding.as_ref().and_then(|b| b.execution_id);
-                let place = place.map_or_else(|| "root".to_owned(), |id| format!("frame {id}"));
                 let name = view! { <code>{need.name.clone()}</code> };
                 view! {
                     <tr>
@@ -91,7 +89,7 @@ fn Needs(needs: Vec<NeedView>) -> impl IntoView {
                             Some(binding) => view! { <Go to=run.item(Page::Bindings, binding.binding)>{name}</Go> }.into_any(),
                             None => name.into_any(),
                         }}</th>
-                        <td>{place}</td>
+                        <td>{need.scope}</td>
                         <td>{need.len.map(words::bytes)}</td>
                         <td class="soft" dir="auto">{need.preview}</td>
                     </tr>

@@ -110,7 +110,7 @@ fn keep(app: App, pages: Pages<BindingRow>, cursor: Cursor) {
 }
 
 fn draw_row(_: u64, row: &BindingRow) -> AnyView {
-    let scope = scope_words(row);
+    let scope = row.scope.clone();
     let scope_title = if row.frame_path.is_empty() {
         scope.clone()
     } else {
@@ -148,7 +148,7 @@ fn draw_row(_: u64, row: &BindingRow) -> AnyView {
         <span role="gridcell" class="two" class:gone=row.superseded title=row.name.clone()>
             <b class="mono" dir="auto">{row.name.clone()}</b>
             <small>
-                {row.execution_id.is_some().then(|| view! { <span class="narrow-only">{scope_words(row)}" · "</span> })}
+                {row.execution_id.is_some().then(|| view! { <span class="narrow-only">{row.scope.clone()}" · "</span> })}
                 {row.kind.clone()}
                 {(row.earlier > 0).then(|| view! { <em>{row.earlier}" earlier"</em> })}
                 {flags.collect_view()}
@@ -160,10 +160,4 @@ fn draw_row(_: u64, row: &BindingRow) -> AnyView {
         <span role="gridcell" class="num mono faint">{size}</span>
     }
     .into_any()
-}
-
-/// Returns the scope of a binding in words: `root`, or `frame 43`.
-fn scope_words(row: &BindingRow) -> String {
-    row.execution_id
-        .map_or_else(|| "root".to_owned(), |id| format!("frame {id}"))
 }

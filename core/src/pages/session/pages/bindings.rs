@@ -1,5 +1,6 @@
 //! Builds the page of bindings, and explains which binding a name means.
 
+use super::calm::scope_words;
 use super::index::{frame_path, short};
 use super::trace::node_ref;
 use super::writes::written;
@@ -74,6 +75,7 @@ fn row_of(session: &Session, binding: u32, at: Binding) -> BindingRow {
         binding,
         name: at.name.to_string(),
         execution_id: at.execution_id,
+        scope: scope_words(session, at.execution_id),
         frame_path: match (at.execution_id, frame_node) {
             (None, _) => String::new(),
             (Some(_), Some(node)) => frame_path(&session.trace, Some(node)),

@@ -3,12 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::joined::drawn;
-use crate::model::Binding;
 use crate::model::text::short;
 use crate::pages::session::values::ValueTable;
 use crate::pages::session::{Opened, Session};
 use crate::pages::view::TracePage;
-use crate::trace::{Node, NodeId, NodeStatus};
+use crate::trace::{Node, NodeId, NodeKind, NodeStatus};
 
 /// The largest number of characters of an argument that the row of a call shows.
 const ARGUMENT: usize = 60;
@@ -46,12 +45,27 @@ fn outermost(opened: &Opened) -> BTreeSet<NodeId> {
 /// Adds to the row of each block call the beginning of the call's first argument.
 pub fn name_calls(session: &Session, page: &mut TracePage) {
     for row in page.rows.iter_mut().filter(|row| row.depth.is_some()) {
-        let argument = row.id.and_then(|id| session.index.arguments.get(&id));
-        let argument = argument.and_then(|at| session.run.bindings.get(*at as usize));
-        let preview = |of: &Binding| session.values.preview(ValueTable::Bindings, &of.value);
-        row.argument = argument
-            .map(|of| short(&preview(of), ARGUMENT))
-            .filter(|words| !words.is_empty());
+        row.argument = row.id.and_then(|id| argument(session, id));
+    }
+}
+
+/// Returns the beginning of a call's first argument; `None` if it is not recorded, or empty.
+fn argument(session: &Session, call: i64) -> Option<String> {
+    let at = session.index.arguments.get(&call)?;
+    let binding = session.run.bindings.get(*at as usize)?;
+    let preview = session.values.preview(ValueTable::Bindings, &binding.value);
+    Some(short(&preview, ARGUMENT)).filter(|words| !words.is_empty())
+}
+
+/// Returns a scope in words; see [`crate::pages::view::BindingRow::scope`].
+pub(in crate::pages::session) fn scope_words(session: &Session, frame: Option<i64>) -> String {
+    let Some(id) = frame else {
+        return "root".to_owned();
+    };
+    let node = session.node_of_row(id).and_then(|at| session.node(at));
+    match (node.map(|node| &node.kind), argument(session, id)) {
+        (Some(NodeKind::Frame { block, .. }), Some(words)) => format!("{block}(\"{words}\")"),
+        _ => format!("frame {id}"),
     }
 }
 

@@ -45,6 +45,7 @@ pub use audit::{
     AuditFilter, audit, audit_check, audit_stats, audit_timeouts, gate_waits, longest_first,
 };
 pub use bindings::{binding_place, binding_row, bindings_page, resolve};
+pub(super) use calm::scope_words;
 pub use calm::{name_calls, went_well};
 pub(super) use check::check_ahead;
 pub use check::{check, check_page, check_program};

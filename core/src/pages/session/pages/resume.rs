@@ -319,6 +319,7 @@ fn need_view(session: &Session, need: &Need) -> NeedView {
     if let Some(row) = binding_row(session, at) {
         view.len = row.attachment_len.or(row.len);
         view.preview = short(&row.preview, 80);
+        view.scope = row.scope;
         if let (Some(attachment), None) = (row.attachment, row.attachment_len) {
             view.state = NeedState::Empty;
             view.reason = format!("the attachment {attachment} of the value is missing");

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::{Needle, SearchSoFar};
+use crate::model::Binding;
 use crate::model::text::short;
 use crate::pages::session::Session;
-use crate::pages::session::pages::error_of;
+use crate::pages::session::pages::{error_of, scope_words};
 use crate::pages::view::{HitKind, SearchHit, number};
 use crate::trace::{Node, NodeId};
 
@@ -65,7 +66,7 @@ pub(super) fn look(session: &Session, needle: &Needle, found: &mut SearchSoFar) 
     }
     for (at, binding) in (0..).zip(&session.run.bindings) {
         found.text(needle, HitKind::Values, &binding.name, || SearchHit {
-            place: format!("the name {}", of_frame(&binding.name, binding.execution_id)),
+            place: format!("the name {}", in_scope(session, binding)),
             binding: Some(at),
             ..SearchHit::default()
         });
@@ -118,10 +119,14 @@ fn of_node(at: NodeId, node: &Node) -> SearchHit {
     }
 }
 
-/// Returns a binding's name with its frame: `draft in frame 3`.
-pub(super) fn of_frame(name: &str, frame: Option<i64>) -> String {
-    match frame {
-        Some(id) => format!("{name} in frame {id}"),
-        None => name.to_owned(),
+/// Returns a binding's name with its scope: `draft in frame 3`.
+pub(super) fn in_scope(session: &Session, binding: &Binding) -> String {
+    match binding.execution_id {
+        Some(_) => format!(
+            "{} in {}",
+            binding.name,
+            scope_words(session, binding.execution_id)
+        ),
+        None => binding.name.to_string(),
     }
 }

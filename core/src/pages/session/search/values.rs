@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::held::of_frame;
+use super::held::in_scope;
 use super::{Needle, NeedleScan, Search, SearchSoFar};
 use crate::model::ValueAt;
 use crate::model::source::SourceError;
@@ -100,7 +100,7 @@ fn begin(search: &mut Search, session: &Session, job: &Job) -> Option<PartlySear
     match &job.of {
         ValueOf::Binding(at) | ValueOf::Summary(at) => {
             let binding = session.run.bindings.get(*at as usize)?;
-            place.place = of_frame(&binding.name, binding.execution_id);
+            place.place = in_scope(session, binding);
             place.binding = Some(*at);
             if matches!(job.of, ValueOf::Summary(_)) {
                 let attached = session.values.binding_tail(binding).attachment;

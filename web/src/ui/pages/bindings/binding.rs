@@ -5,7 +5,6 @@ use prosescope_core::pages::session::ValueOf;
 use prosescope_core::pages::view::{BindingRow, CandidateView, ResolutionView};
 use prosescope_core::trace::scope::Outcome;
 
-use super::scope_words;
 use crate::protocol::Request;
 use crate::route::Page;
 use crate::text::words;
@@ -53,7 +52,7 @@ fn Binding(row: BindingRow) -> impl IntoView {
             ),
             row.frame_path.as_str(),
         ),
-        (None, Some(_)) => view! { {scope_words(&row)}" (no such row)" }.into_any(),
+        (None, Some(_)) => view! { {row.scope.clone()}" (no such row)" }.into_any(),
     };
     let writer = row.written_by.as_ref().map(|node| {
         let to = link(run.item(Page::Trace, item_of(node)), node.text.as_str());
@@ -176,7 +175,7 @@ fn candidate(candidate: &CandidateView, open: u32) -> AnyView {
     view! {
         <li class=class class:open=row.binding == open>
             <i aria-hidden="true">{mark}</i>
-            <a href=run.item(Page::Bindings, row.binding).to_string() class="mono">{scope_words(row)}{steps}</a>
+            <a href=run.item(Page::Bindings, row.binding).to_string() class="mono">{row.scope.clone()}{steps}</a>
             <span class="begin" dir="auto" title=row.preview.clone()>{row.preview.clone()}</span>
             <b>{word}</b>
             <small>{candidate.reason.clone()}</small>
