@@ -9,7 +9,7 @@ mod model;
 mod resume;
 
 use leptos::prelude::*;
-use prosescope_core::model::time::Stamp;
+use prosescope_core::model::time::{Stamp, human_duration};
 use prosescope_core::pages::view::{
     AGAINST, GateView, NodeRef, Overview, RunPart, RunSummary, icon,
 };
@@ -191,6 +191,19 @@ fn facts(overview: &Overview) -> AnyView {
         .duration
         .clone()
         .map(|took| format!("{took}{part}"));
+    let fact = |words: String| view! { <span dir="auto">{words}</span> };
+    let began = started.and_then(Stamp::millis);
+    let took = match began.filter(|_| overview.is_alive) {
+        // It goes on beside the clock of the running row.
+        Some(began) => {
+            let so_far = move || human_duration((app.clock.get() - began).max(0) / 1000 * 1000);
+            Some(view! { <span>{so_far}" so far"</span> }.into_any())
+        }
+        // How long the run went on before it waited would stand beside how long it has been waiting.
+        None => took
+            .filter(|_| overview.status != "waiting")
+            .map(|took| fact(took).into_any()),
+    };
     let is_over = matches!(&*overview.status, "completed" | "failed");
     let ago = overview.last_sign_ago.clone().filter(|_| !is_over);
     let counted = overview.story.first().filter(|_| is_counted(overview));
@@ -207,13 +220,12 @@ fn facts(overview: &Overview) -> AnyView {
         (None, None, None) => format!("times {}", overview.no_time()),
         _ => span(started, last),
     };
-    let fact = |words: String| view! { <span dir="auto">{words}</span> };
     let disagree = (!overview.claims.is_empty()).then(|| {
         view! { <button class="in-text wait-words" on:click=move |_| app.sheet.set(Some(Sheet::About))>"sources disagree about the status"</button> }
     });
     view! {
         <span title=title>{when}</span>
-        {took.map(fact)}
+        {took}
         {ago.map(|ago| fact(format!("last sign of life {ago}")))}
         {counted.map(fact)}
         {untimed.map(|words| fact(words.to_owned()))}

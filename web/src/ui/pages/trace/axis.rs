@@ -20,8 +20,10 @@ use crate::ui::state::App;
 #[derive(Clone, Copy)]
 pub(super) struct Axis {
     pub(super) timeline: RwSignal<Option<Timeline>>,
-    /// For how many milliseconds a run that is alive has gone on since its last sign of life.
+    /// For how many milliseconds a run that is alive has gone on since its last sign of life. The axis grows with it.
     since: Memo<u64>,
+    /// The same, also for a run that waits at a gate. The axis does not grow while a run waits, perhaps for days.
+    open_for: Memo<u64>,
     pub(super) seen: RwSignal<VisiblePart>,
 }
 
@@ -30,20 +32,19 @@ impl Axis {
     pub(super) fn new(tree: Tree) -> Axis {
         let app = tree.app;
         let timeline: RwSignal<Option<Timeline>> = RwSignal::new(None);
-        let since = Memo::new(move |_| {
-            let is_alive = |overview: &Overview| overview.is_alive && app.trace.timed.get();
-            let alive = tree
-                .run
-                .overview
-                .with(|overview| matches!(overview, Some(Ok(overview)) if is_alive(overview)));
+        let passed = move |goes_on: fn(&Overview) -> bool| {
+            let goes_on = app.trace.timed.get()
+                && (tree.run.overview)
+                    .with(|overview| matches!(overview, Some(Ok(overview)) if goes_on(overview)));
             let until = timeline.with(|timeline| timeline.as_ref()?.until.as_ref()?.millis());
-            until.filter(|_| alive).map_or(0, |until| {
+            until.filter(|_| goes_on).map_or(0, |until| {
                 app.clock.get().saturating_sub(until).max(0).unsigned_abs()
             })
-        });
+        };
         let axis = Axis {
             timeline,
-            since,
+            since: Memo::new(move |_| passed(|overview| overview.is_alive)),
+            open_for: Memo::new(move |_| passed(|of| of.is_alive || of.status == "waiting")),
             seen: app.trace.seen,
         };
         Effect::new(move || {
@@ -146,13 +147,13 @@ impl Axis {
                 view! { <span class="faint" title="From the first start to the last end of the rows inside of this row">{move || self.lasted(Some(bar), None)}</span> }.into_any()
             }
             (None, Some(bar)) if bar.end == BarEnd::Open => live(move || {
-                (self.since.get() > 0).then(|| {
+                (self.open_for.get() > 0).then(|| {
                     let so_far = self.timeline.with(|timeline| {
                         let timeline = timeline.as_ref()?;
                         Some(timeline.passed(bar.until) - timeline.passed(bar.from))
                     });
-                    let so_far = duration((so_far.unwrap_or(0) + self.since.get()) / 1000 * 1000);
-                    view! { <span class="faint" title="It is running, as far as is recorded">{so_far}</span> }
+                    let so_far = duration((so_far.unwrap_or(0) + self.open_for.get()) / 1000 * 1000);
+                    view! { <span class="faint" title="It has not ended, as far as is recorded">{so_far}</span> }
                 })
             }),
             (None, Some(_)) => ().into_any(),
