@@ -20,7 +20,7 @@ use crate::pages::resume;
 use crate::pages::session::summary::{last_part, line_of};
 use crate::pages::session::{Opened, Session};
 use crate::pages::view::{BindingRef, Failure, Overview, StatusCount, Stop};
-use crate::trace::{NodeId, NodeKind, NodeStatus};
+use crate::trace::{Node, NodeId, NodeKind, NodeStatus};
 
 /// The largest number of links in a list of the overview.
 pub(super) const LINKS: usize = 20;
@@ -122,6 +122,7 @@ pub(super) fn overview_of(
     }
     view.story = story::sentences(&view, &run.form, trace.remarks.len() as u32);
     view.story.extend(if_rejected(session, &view, facts, plan));
+    view.story.extend(if_approved(session, facts, plan));
     view.story.extend(exit_codes::judged(session));
     let doubt = run.issues.iter().find(|issue| issue.doubts_copy());
     let doubt = doubt.map(|issue| issue.message.clone());
@@ -183,18 +184,25 @@ fn headline(opened: &Opened, view: &Overview, plan: &resume::ResumePlan) -> Stri
         // Only the state file's header records the run as running. The run's bindings may be newer than that header.
         return "Recorded as running, but only bindings show what ran".to_owned();
     }
-    if let [only] = plan.positions.as_slice()
-        && only.stop == Stop::Refused
-        && let Some(node) = only.node.and_then(|node| opened.node(node))
+    let refused = match plan.positions.as_slice() {
+        [only] if only.stop == Stop::Refused => only.node.and_then(|node| opened.node(node)),
+        _ => None,
+    };
+    if let Some(node) = refused.or_else(|| approved_last(opened))
         && let NodeKind::Gate { gate } = &node.kind
         && is_running
         && !view.stale
     {
         let how = match node.status {
             NodeStatus::Timeout => "timed out",
+            NodeStatus::Approved => "was approved",
             _ => "was rejected",
         };
-        return format!("Running; gate {gate} {how}");
+        let row = opened.index.gate(&opened.run, gate);
+        let by = row.and_then(|row| row.resolved_by.as_deref());
+        let by = by.filter(|_| node.status != NodeStatus::Timeout);
+        let by = by.map_or(String::new(), |by| format!(" by {by}"));
+        return format!("Running; gate {gate} {how}{by}");
     }
     let failed = plan
         .positions
@@ -207,6 +215,28 @@ fn headline(opened: &Opened, view: &Overview, plan: &resume::ResumePlan) -> Stri
         return format!("{word}; failed at {}", story::line_of(&failed));
     }
     story::headline(view, opened.is_inferred())
+}
+
+/// Returns the gate with whose approval the record ends: the run has not gone on yet.
+fn approved_last(opened: &Opened) -> Option<&Node> {
+    let last = opened.trace.nodes.iter().last()?;
+    let is_approved = last.status == NodeStatus::Approved && opened.trace.positions.is_empty();
+    is_approved.then_some(last)
+}
+
+/// Returns where the program goes on after the gate with whose approval the record ends.
+fn if_approved(
+    session: &Session,
+    facts: resume::ResumeFacts<'_>,
+    plan: &resume::ResumePlan,
+) -> Option<String> {
+    approved_last(session)?;
+    let next = facts.listing?.get(plan.ahead.first()?.statement)?;
+    Some(format!(
+        "The run goes on at line {}, {}.",
+        next.line,
+        story::code(&next.text, 60)
+    ))
 }
 
 /// Describes what the program does if the gate at which the run waits is rejected, or, if the gate is overdue, timed
