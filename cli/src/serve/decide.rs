@@ -102,7 +102,19 @@ impl Decider {
                 overrides: false,
             },
         };
-        Recorder::of(&self.target)?.client("view").record(&command)
+        let done = Recorder::of(&self.target)?.client("view").record(&command);
+        done.map_err(|error| self.explained(error))
+    }
+
+    /// Replaces the hint of a refusal of the name: the page has no field for the name.
+    fn explained(&self, mut error: CliError) -> CliError {
+        if matches!(error.rule, Some("gate-not-allowed" | "principal-reserved")) {
+            let by = &self.by;
+            error.hints = vec![format!(
+                "this page decides as {by}: to decide under another name, begin `prosescope view` again with `--as NAME`"
+            )];
+        }
+        error
     }
 }
 
