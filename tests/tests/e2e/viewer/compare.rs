@@ -103,6 +103,27 @@ fn another_file_is_compared_with_the_open_run() {
     viewer.assert_no_errors();
 }
 
+/// Two files that came by mail have one name. The same file again replaces what is open.
+#[test]
+fn a_second_drop_adds_its_runs() {
+    let (Some(_), Some(mut viewer)) = (needs::sqlite3(), Viewer::from_disk()) else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let runs = two(folder.path()).join("runs");
+    let file = |run: &str| runs.join(run).join("state.db");
+    viewer.drop_run(&[&file("20260118-201530-aaaaaa")]);
+    viewer.page.drop_files(&[&file("20260119-201530-bbbbbb")]);
+    viewer.wait_text("2 runs open");
+    viewer.wait("document.querySelectorAll('.run-rows .row:not(.head)').length === 2");
+    viewer.click_text(".run-rows .row", "aaaaaa");
+    viewer.wait_page("Trace");
+    viewer.page.drop_files(&[&file("20260119-201530-bbbbbb")]);
+    viewer.wait("document.querySelector('.bar').innerText.includes('bbbbbb')");
+    viewer.wait_page("Trace");
+    viewer.assert_no_errors();
+}
+
 #[test]
 fn a_run_and_a_row_are_handed_to_a_model() {
     let Some(mut viewer) = Viewer::from_disk() else {

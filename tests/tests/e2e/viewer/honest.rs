@@ -143,7 +143,7 @@ fn a_wrong_file_leaves_the_open_run_open_and_is_named() {
     ] {
         let file = folder.path().join(name);
         fs::write(&file, [magic, &noise].concat()).unwrap();
-        viewer.drop_files(&[&file]);
+        viewer.page.drop_files(&[&file]);
         viewer.wait(&format!(
             "document.querySelector('.notice')?.innerText.includes('{name}')"
         ));

@@ -70,6 +70,12 @@ impl Viewer {
         Some(Viewer::begun(Page::open(&chromium, address)))
     }
 
+    /// Drops files on an empty page: closes what is open, because dropped files are added to it.
+    fn drop_files(&mut self, files: &[&Path]) {
+        self.eval("document.querySelector('.menu .close')?.click()");
+        self.page.drop_files(files);
+    }
+
     /// Drops files, and waits until a run is shown.
     fn drop_run(&mut self, files: &[&Path]) {
         self.drop_files(files);

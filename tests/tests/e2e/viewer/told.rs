@@ -214,11 +214,11 @@ fn a_wrong_file_dropped_while_a_list_is_read_leaves_the_list_to_come() {
     let prose = folder.path().join(".prose");
     // A wrong file is dropped right after the folder, and twice more once the notice about it is shown.
     viewer.drop_files(&[&prose]);
-    viewer.drop_files(&[&picture]);
+    viewer.page.drop_files(&[&picture]);
     let notice = "document.querySelector('.notice')?.innerText.includes('photo.png')";
     viewer.wait(notice);
-    viewer.drop_files(&[&picture]);
-    viewer.drop_files(&[&picture]);
+    viewer.page.drop_files(&[&picture]);
+    viewer.page.drop_files(&[&picture]);
     viewer.wait(notice);
     let title = format!("{RUNS} runs — Prosescope");
     viewer.wait(&format!(

@@ -35,7 +35,7 @@ pub(crate) fn on_drop(app: App, event: &DragEvent) {
         });
         return;
     }
-    open_roots(app, "what was dropped", roots);
+    open_roots(app, "what was dropped", roots, App::open_dropped);
 }
 
 /// Opens files and folders again, from the handles that the browser gave for the earlier drop.
@@ -43,10 +43,10 @@ pub(crate) fn open_handles(app: App, handles: Vec<JsValue>) {
     let roots = handles
         .into_iter()
         .map(|handle| UnlistedItem::Handle(Promise::resolve(&handle)));
-    open_roots(app, "it again", roots.collect());
+    open_roots(app, "it again", roots.collect(), App::open_as);
 }
 
-fn open_roots(app: App, called: &str, roots: Vec<UnlistedItem>) {
+fn open_roots(app: App, called: &str, roots: Vec<UnlistedItem>, open: fn(App, u32, OpeningSource)) {
     let number = app.begin(called, "Listing files");
     spawn_local(async move {
         let go_on = |listed| app.doing(number, format!("Listing files: {listed}"));
@@ -59,7 +59,7 @@ fn open_roots(app: App, called: &str, roots: Vec<UnlistedItem>) {
             Ok(walked) => {
                 let failed = walked.failed.clone();
                 match what(walked) {
-                    Some(what) => app.open_as(number, what),
+                    Some(what) => open(app, number, what),
                     None => {
                         let trouble = match failed {
                             Some(error) => unreadable(&error),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
+use prosescope_core::model::text::counted;
 use prosescope_core::pages::view::{RunList, RunSummary};
 use wasm_bindgen::JsValue;
 
@@ -44,6 +45,63 @@ impl OpeningSource {
             OpeningSource::Served => "the local server".to_owned(),
             OpeningSource::Example => "the examples".to_owned(),
         }
+    }
+
+    /// Returns the files of this source with those of another one, under a name of its own each. `None` if a file is in
+    /// both, and if one of them has no files.
+    fn with(&self, other: &OpeningSource) -> Option<OpeningSource> {
+        let (before, mut all_missing) = match self {
+            OpeningSource::Files { files, missing, .. } => (files.clone(), missing.clone()),
+            OpeningSource::Own(name, file) => {
+                (vec![(name.clone(), file.clone())], Missing::default())
+            }
+            OpeningSource::Served | OpeningSource::Example => return None,
+        };
+        let OpeningSource::Files {
+            label,
+            files,
+            missing,
+            ..
+        } = other
+        else {
+            return None;
+        };
+        let mark = |(path, file): &(String, web_sys::File)| {
+            (
+                path.clone(),
+                file.size() as u64,
+                file.last_modified() as i64,
+            )
+        };
+        let known: Vec<_> = before.iter().map(mark).collect();
+        if files.iter().any(|of| known.contains(&mark(of))) {
+            return None;
+        }
+        // Two files that came by mail often have the same name.
+        let is_taken = |folder: &str| {
+            known
+                .iter()
+                .any(|(path, ..)| files.iter().any(|(of, _)| *path == format!("{folder}{of}")))
+        };
+        let folders = (2..).map(|n| format!("file {n}/"));
+        let folder = std::iter::once(String::new())
+            .chain(folders)
+            .find(|folder| !is_taken(folder))?;
+        let beside = files
+            .iter()
+            .map(|(path, file)| (format!("{folder}{path}"), file.clone()));
+        all_missing.skipped.extend(missing.skipped.iter().cloned());
+        all_missing
+            .not_given
+            .extend(missing.not_given.iter().cloned());
+        all_missing.hidden.extend(missing.hidden.iter().cloned());
+        all_missing.loose |= missing.loose;
+        Some(OpeningSource::Files {
+            label: format!("{} and {label}", self.label()),
+            files: before.iter().cloned().chain(beside).collect(),
+            missing: all_missing,
+            handles: Vec::new(),
+        })
     }
 
     /// Returns the request that opens the source, and the files that it needs.
@@ -279,27 +337,45 @@ impl App {
 
     /// Opens files together with those that are open, and compares the two runs.
     pub(crate) fn open_beside(self, what: OpeningSource) {
-        let before = match self.what() {
-            Some(OpeningSource::Files { files, .. }) => files,
-            Some(OpeningSource::Own(name, file)) => vec![(name, file)],
-            _ => Vec::new(),
-        };
-        let OpeningSource::Files { files, missing, .. } = what else {
-            return;
-        };
-        let is_taken = |path: &str| before.iter().any(|(known, _)| known == path);
-        let beside = files.into_iter().map(|(path, file)| match is_taken(&path) {
-            // Two files that came by mail often have the same name.
-            true => (format!("second/{path}"), file),
-            false => (path, file),
-        });
-        let files = before.iter().cloned().chain(beside).collect();
+        let both = self.what().and_then(|open| open.with(&what));
         self.adding.set_value(true);
-        self.open(OpeningSource::Files {
-            label: "Two runs".to_owned(),
-            files,
-            missing,
-            handles: Vec::new(),
+        self.open(both.unwrap_or(what));
+    }
+
+    /// Opens dropped files: if files are open, together with these.
+    pub(crate) fn open_dropped(self, number: u32, what: OpeningSource) {
+        // If a part of a large folder is open already, that folder replaces what was open before.
+        let is_part_open = self.gathering.read_untracked().is_some();
+        let both = self.behind.with_value(|all| {
+            let behind = all
+                .last()
+                .filter(|behind| matches!(behind.desk, Desk::Open(_)));
+            behind?.what.as_ref()?.with(&what)
+        });
+        let Some(both) = both.filter(|_| !is_part_open) else {
+            return self.open_as(number, what);
+        };
+        self.act_for(number, move |app| {
+            app.doing(number, "Reading".to_owned());
+            spawn_local(async move {
+                // The dropped files are opened alone first: if they are no run, what is open stays open.
+                let alone = match app.ask_open(&what).await {
+                    Ok(alone) => alone,
+                    Err(trouble) => return app.fail_as(number, trouble),
+                };
+                let (what, opened) = match app.ask_open(&both).await {
+                    Ok(opened) => (both, opened),
+                    Err(_) => (what, alone),
+                };
+                app.act_for(number, move |app| {
+                    app.last.set_value(Some(what));
+                    app.follow.begin(false);
+                    let runs = opened.list.runs.len() as u64;
+                    app.opened(opened, false);
+                    app.go(Route::Home);
+                    app.say(&format!("{} open", counted(runs, "run", "runs")));
+                });
+            });
         });
     }
 
