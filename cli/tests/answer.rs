@@ -135,8 +135,8 @@ fn the_first_lines_say_how_it_stands_what_is_left_and_what_to_do() {
             let [headline, left, next] = expected;
             let expected = [
                 (*headline).to_owned(),
-                format!("  left  {left}"),
-                format!("  next  {next}"),
+                format!("  not done  {left}"),
+                format!("  next      {next}"),
             ];
             assert_eq!(lines, expected, "{form}: {commands:?}");
         }

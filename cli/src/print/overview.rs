@@ -101,10 +101,10 @@ fn answer(view: &Overview, width: usize) -> String {
         return out;
     }
     let mut line = |name: &str, text: String| {
-        let _ = writeln!(out, "  {FAINT}{name}{RESET}  {text}");
+        let _ = writeln!(out, "  {FAINT}{name:8}{RESET}  {text}");
     };
-    let room = width.saturating_sub(8);
-    line("left", fit(&view.left, room));
+    let room = width.saturating_sub(12);
+    line("not done", fit(&view.left, room));
     let Some(command) = &view.next_command else {
         line("next", fit(&view.next, room));
         return out;
