@@ -195,7 +195,7 @@ fn foot(run: ShownRun, detail: &NodeDetail) -> AnyView {
     };
     view! {
         <footer class="foot">
-            <button class="plain" on:click=go(Move::PreviousFailure)>"Previous failure "<kbd>"p"</kbd></button>
+            <button class="plain" on:click=go(Move::PreviousFailure)>"Previous"<span>" failure"</span>" "<kbd>"p"</kbd></button>
             <button class="plain" on:click=go(Move::NextFailure)>"Next "<kbd>"n"</kbd></button>
             <span class="grow"></span>
             {line}
