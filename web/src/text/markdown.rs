@@ -6,6 +6,8 @@
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
+use super::flow::{has_columns, wraps};
+
 /// The deepest nesting that is drawn. Deeper parts become siblings at this level.
 const DEEPEST: usize = 24;
 
@@ -78,14 +80,31 @@ pub(crate) fn render(text: &str) -> RenderedText {
     let options =
         Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut tree = MarkdownTree::default();
-    for event in Parser::new_ext(text, options) {
+    let wraps = wraps(text);
+    for (event, at) in Parser::new_ext(text, options).into_offset_iter() {
         if tree.count >= MOST {
             tree.cut = true;
             break;
         }
-        tree.take(event);
+        tree.take(match event {
+            Event::SoftBreak if is_kept(text, at.start, &wraps) => Event::HardBreak,
+            event => event,
+        });
     }
     tree.finish()
+}
+
+/// Returns whether a break in a paragraph is kept. Markdown keeps none, but models end the lines of verses and of facts
+/// without the marks that Markdown wants.
+fn is_kept(text: &str, from: usize, wraps: &[usize]) -> bool {
+    let rest = text.get(from..).unwrap_or_default();
+    let Some((before, next)) = rest.split_once('\n') else {
+        return false;
+    };
+    // The rest of an item is indented, and that of a quotation has its mark.
+    let is_rest = next.starts_with([' ', '\t', '>']);
+    let next = next.lines().next().unwrap_or_default();
+    (has_columns(next) || !is_rest) && wraps.binary_search(&(from + before.len())).is_err()
 }
 
 #[derive(Default)]
@@ -383,7 +402,18 @@ mod tests {
 
     #[test]
     fn renders_what_models_write() {
-        check("a\nb", vec![paragraph(vec![text("a b")])]);
+        let lines = [
+            "The first line of a paragraph that is wrapped at a width",
+            "and the second",
+        ];
+        check(
+            &lines.join("\n"),
+            vec![paragraph(vec![text(&lines.join(" "))])],
+        );
+        check(
+            "a\nb",
+            vec![paragraph(vec![text("a"), RenderedPart::Break, text("b")])],
+        );
         check(
             "# A *b*",
             vec![RenderedPart::Node(

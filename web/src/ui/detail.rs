@@ -10,7 +10,10 @@ use super::parts::{SMALL, matches};
 use super::state::{App, ShownRun};
 use crate::route::{Page, Route};
 
-/// Draws a list with the open row beside it. On screens narrower than 1000 pixels, the open row covers the list.
+/// The CSS media query for windows that show the open item beside its list. On phones, the item covers the list.
+pub(super) const WIDE: &str = "(min-width: 701px)";
+
+/// Draws a list with the open row beside it. On phones, the open row covers the list.
 #[component]
 pub(crate) fn Beside(
     /// The list.
@@ -96,7 +99,7 @@ pub(crate) fn opening<T: 'static>(
 /// the focus stays in the list.
 pub(crate) fn enter() {
     let by_keys = document().query_selector("[data-list]:focus-visible");
-    if by_keys.is_ok_and(|list| list.is_some()) || !matches("(min-width: 1000px)") {
+    if by_keys.is_ok_and(|list| list.is_some()) || !matches(WIDE) {
         keys::focus(".detail");
     }
 }
@@ -108,7 +111,7 @@ pub(crate) fn close(app: App) -> bool {
     // must therefore be stored in `shut`.
     let opens = route.is_trace() || matches!(route, Route::Compare { .. });
     // On a phone, closing an item shrinks it to its beginning below the list, so `shut` stays false.
-    let sinks = route.is_trace() && route.selected().is_some() && matches("(max-width: 700px)");
+    let sinks = route.is_trace() && route.selected().is_some() && !matches(WIDE);
     let shuts = opens && !sinks && !app.trace.shut.get_untracked();
     if shuts {
         app.trace.shut.set(true);
@@ -121,22 +124,22 @@ pub(crate) fn close(app: App) -> bool {
     true
 }
 
-/// Returns the selected item, or the result of `first` if no item is selected. `first` is used on wide screens, which
-/// show the item beside the list, and on phones, which show its beginning below the list.
+/// Returns the selected item, or the result of `first` if no item is selected. Phones show the beginning of that item
+/// below the list.
 pub(crate) fn selected_or_peek(
     first: impl Fn() -> Option<String> + Send + Sync + 'static,
 ) -> Memo<Option<String>> {
     let selected = selected();
-    let shows = matches("(min-width: 1000px), (max-width: 700px)");
-    Memo::new(move |_| selected.get().or_else(|| shows.then(&first).flatten()))
+    Memo::new(move |_| selected.get().or_else(&first))
 }
 
-/// Returns the selected item. On a wide screen, returns the result of `first` if no item is selected.
+/// Returns the selected item, or the result of `first` if no item is selected. Phones use no `first`, because the item
+/// would cover the list.
 pub(crate) fn selected_or(
     first: impl Fn() -> Option<String> + Send + Sync + 'static,
 ) -> Memo<Option<String>> {
     let selected = selected();
-    let wide = matches("(min-width: 1000px)");
+    let wide = matches(WIDE);
     Memo::new(move |_| selected.get().or_else(|| wide.then(&first).flatten()))
 }
 

@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 use wasm_bindgen::JsCast as _;
 
+use super::detail::WIDE;
 use super::parts::matches;
 use super::state::App;
 
@@ -21,7 +22,7 @@ const LIST: f64 = 360.0;
 /// The distance that an arrow key moves the line, in pixels.
 const STEP: f64 = 24.0;
 
-/// Draws the line. Narrow windows have no line, because the open item covers the list.
+/// Draws the line. Phones have no line, because the open item covers the list.
 #[component]
 pub(super) fn Divider() -> impl IntoView {
     let app = App::get();
@@ -60,8 +61,7 @@ pub(super) fn Divider() -> impl IntoView {
         event.stop_propagation();
         place(&event, None, by);
     };
-    let wide = matches("(min-width: 1000px)");
-    wide.then(|| view! {
+    matches(WIDE).then(|| view! {
         <div class="divider" role="separator" tabindex="0" aria-orientation="vertical" aria-label="Width of the detail"
             title="Drag, or press the arrow keys, to change the width; double-click to reset the width" class:drawn=drawn
             aria-valuenow=move || format!("{:.0}", app.beside.get().unwrap_or(USUAL))

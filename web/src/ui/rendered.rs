@@ -8,6 +8,9 @@ use crate::text::markdown::{ContainerKind, RenderedPart, RenderedText, render};
 /// The maximum number of bytes of a text that are rendered. The rest is shown only as raw text.
 const MOST: usize = 200_000;
 
+/// The length in bytes of the longest cell of a table that stays on one line, such as a date.
+const SHORT: usize = 20;
+
 /// Draws a text as Markdown.
 #[component]
 pub(crate) fn Markdown(
@@ -54,6 +57,7 @@ fn one(part: RenderedPart) -> AnyView {
 }
 
 fn node(kind: ContainerKind, parts: Vec<RenderedPart>) -> AnyView {
+    let is_short = matches!(&*parts, [RenderedPart::Text(text)] if text.len() <= SHORT);
     let inside = match kind {
         ContainerKind::Table => return table(parts),
         _ => draw(parts),
@@ -75,7 +79,9 @@ fn node(kind: ContainerKind, parts: Vec<RenderedPart>) -> AnyView {
         ContainerKind::Strong => view! { <strong>{inside}</strong> }.into_any(),
         ContainerKind::Struck => view! { <s>{inside}</s> }.into_any(),
         ContainerKind::Row => view! { <tr>{inside}</tr> }.into_any(),
-        ContainerKind::Cell => view! { <td dir="auto">{inside}</td> }.into_any(),
+        ContainerKind::Cell => {
+            view! { <td dir="auto" class:short=is_short>{inside}</td> }.into_any()
+        }
         ContainerKind::Table | ContainerKind::Plain => view! { <span>{inside}</span> }.into_any(),
     }
 }

@@ -265,7 +265,7 @@ fn Pages(page: Memo<Page>) -> impl IntoView {
                     }),
                 };
                 view! {
-                    <a href=to class:found=of == Page::Issues title=format!("{} ({key})", of.title())
+                    <a href=to class:found=of == Page::Issues title=format!("{} ({key})", of.title()) aria-keyshortcuts=key.to_string()
                         aria-current=move || (page.get() == of).then_some("page")>{words}</a>
                 }
             }))})}

@@ -15,6 +15,7 @@ use super::parts::{Copy, Download, Empty};
 use super::rendered::Markdown;
 use super::state::{App, Marked, ShownRun};
 use crate::protocol::{LinesOf, OpenedValue, Request, ShownLines};
+use crate::text::flow::{flowed, wraps};
 use crate::text::words;
 
 /// The most bytes of a value that the page shows. The user can download the whole value.
@@ -127,8 +128,11 @@ pub(crate) fn Looks(
         ValueFormat::Json => &[ValueLook::Json, ValueLook::Raw],
         ValueFormat::Binary => &[ValueLook::Raw],
     };
+    // A text that nothing wraps may have columns, so it is shown in the font of code.
+    let flows = || text.with_value(|text| text.len() <= AT_ONCE && !wraps(text).is_empty());
     let first = match format {
         ValueFormat::Markdown => ValueLook::Rendered,
+        ValueFormat::Text if flows() => ValueLook::Rendered,
         ValueFormat::Json => ValueLook::Json,
         ValueFormat::Text | ValueFormat::Binary => ValueLook::Raw,
     };
@@ -162,6 +166,9 @@ pub(crate) fn Looks(
                 (ValueLook::Json | ValueLook::Raw, Some(of)) => {
                     let laid_out = look.get_untracked() == ValueLook::Json;
                     view! { <Long of=LinesOf { laid_out, ..of }/> }.into_any()
+                }
+                (ValueLook::Rendered, None) if format == ValueFormat::Text => {
+                    view! { <pre class="raw reads" tabindex="0">{flowed(&text.read_value())}</pre> }.into_any()
                 }
                 (ValueLook::Rendered, _) => view! { <Markdown text=text.get_value()/> }.into_any(),
                 (ValueLook::Json, None) => view! { <Text text=laid_out(&text.read_value())/> }.into_any(),

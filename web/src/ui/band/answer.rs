@@ -1,11 +1,13 @@
 //! Draws the answer of a completed run, its first output, above the trace.
 
+use leptos::html::Div;
 use leptos::prelude::*;
 use prosescope_core::pages::session::ValueOf;
 use prosescope_core::pages::view::{BindingRef, ValueFormat};
 
 use crate::protocol::{OpenedValue, Request};
 use crate::route::Page;
+use crate::text::flow::flowed;
 use crate::text::words;
 use crate::ui::load::{ask, loaded};
 use crate::ui::parts::{Copy, link};
@@ -52,18 +54,52 @@ fn one(output: BindingRef, what: &'static str) -> AnyView {
     let to = run.item(Page::Bindings, output.binding);
     let shown = loaded(answer, move |OpenedValue { view, .. }: OpenedValue| {
         let size = words::bytes(view.len);
+        let rest = view.cut.then(|| {
+            view! { <p class="faint">"Only the first "{words::bytes(MOST)}" are shown. "{link(to.clone(), "Open the whole value")}</p> }
+        });
         let text = match view.format {
             _ if view.len == 0 => view! { <p class="none">"empty"</p> }.into_any(),
             ValueFormat::Markdown => view! { <Markdown text=view.text/> }.into_any(),
+            ValueFormat::Text => {
+                view! { <pre class="raw" tabindex="0">{flowed(&view.text)}</pre> }.into_any()
+            }
             _ => view! { <pre class="raw" tabindex="0">{view.text}</pre> }.into_any(),
         };
+        let (folds, whole) = (RwSignal::new(false), RwSignal::new(false));
+        let words = move || if whole.get() { "Show less" } else { "Show all" };
         view! {
-            <p class="meta"><b>{link(to.clone(), name.as_str())}</b><span>{what}</span><span>{size}</span></p>
-            <div class="answer-text" tabindex="0" role="region" aria-label="Answer">{text}</div>
+            <p class="meta"><b>{link(to.clone(), name.as_str())}</b><span>{what}</span><span>{size}</span>
+                {move || folds.get().then(|| view! {
+                    <button class="in-text" on:click=move |_| whole.update(|whole| *whole = !*whole)>{words}</button>
+                })}
+            </p>
+            <div class="answer-text" class:folds=folds class:all=whole node_ref=measured(folds) tabindex="0" role="region" aria-label="Answer">
+                {text}{rest}
+            </div>
         }
         .into_any()
     });
     view! { <section class="answer" aria-label="Answer of the run">{shown}</section> }.into_any()
+}
+
+/// Returns the reference of a box, and sets `folds` once the box is higher than its style allows. Only the browser knows
+/// that height, and it changes with the window.
+fn measured(folds: RwSignal<bool>) -> NodeRef<Div> {
+    let node = NodeRef::<Div>::new();
+    let measure = move || {
+        // The user may have left the page before this runs.
+        let node = node.try_get_untracked().flatten();
+        if node.is_some_and(|node| node.scroll_height() > node.client_height() + 1) {
+            folds.try_set(true);
+        }
+    };
+    Effect::new(move || {
+        node.track();
+        request_animation_frame(measure);
+    });
+    let resized = window_event_listener(leptos::ev::resize, move |_| measure());
+    on_cleanup(move || resized.remove());
+    node
 }
 
 /// Draws a button that copies a whole output.

@@ -97,7 +97,7 @@ pub(super) fn draw() -> AnyView {
         </div>
         {move || {
             let note = about.get().note;
-            (!note.is_empty() && pages.total.get() != Some(0)).then(|| view! { <p class="aside">{note}</p> })
+            (!note.is_empty() && pages.total.get() != Some(0)).then(|| view! { <p class="aside">{words::first_upper(&note)}"."</p> })
         }}
         <Beside list=list.into_any() open=selected.into() label="Line" draw=open/>
     }

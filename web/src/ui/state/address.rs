@@ -115,6 +115,14 @@ impl ShownRun {
         self.place.try_get_untracked().unwrap_or_default()
     }
 
+    /// Returns whether the band above the pages shows the error that the run failed with. The trace then does not repeat
+    /// it.
+    pub(crate) fn shows_error(self) -> bool {
+        let is_failed = |overview: &Overview| overview.status == "failed";
+        self.overview
+            .with_untracked(|answer| matches!(answer, Some(Ok(overview)) if is_failed(overview)))
+    }
+
     /// Returns a route to a page.
     pub(crate) fn page(self, page: Page) -> Route {
         Route::page(&self.key.get_untracked(), page)

@@ -35,7 +35,8 @@ pub(super) fn draw(page: WorkflowPage) -> AnyView {
     .into_any()
 }
 
-fn steps(steps: Vec<Message>) -> AnyView {
+/// Draws the steps that a workflow remembers for its later runs.
+pub(super) fn steps(steps: Vec<Message>) -> AnyView {
     let shown = ShownWorkflow::get();
     let rows = steps.into_iter().map(|step| {
         let more = step.more.into_iter().map(|member| {

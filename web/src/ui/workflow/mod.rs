@@ -231,7 +231,7 @@ fn Tabs(tab: Memo<Tab>) -> impl IntoView {
             {Tab::ALL.iter().zip('1'..).map(|(of, key)| {
                 let of = *of;
                 view! {
-                    <a href=shown.tab(of).to_string() title=format!("{} ({key})", of.title())
+                    <a href=shown.tab(of).to_string() title=format!("{} ({key})", of.title()) aria-keyshortcuts=key.to_string()
                         aria-current=move || (tab.get() == of).then_some("page")>
                         <span>{of.title()}</span>
                         {live(move || count(of).filter(|n| *n > 0).map(|n| view! {

@@ -9,8 +9,8 @@ use prosescope_workflow::page::{Asking, Message, WorkflowPage};
 use prosescope_workflow::thread::ThreadItem;
 
 use super::run::turn;
-use super::shown::{Folded, hash_of, opened, said, value};
-use super::{ShownWorkflow, events};
+use super::shown::{Folded, fold, hash_of, opened, said, value};
+use super::{ShownWorkflow, data, events};
 use crate::route::InThread;
 use crate::text::words;
 use crate::ui::parts::{Copy, Empty, Go, Pill, When, live};
@@ -80,6 +80,11 @@ pub(super) fn draw(page: WorkflowPage) -> AnyView {
             </div></section>
         })}
         {page.summary.clone().map(|summary| view! { <h2>"Summary"</h2><div class="summary-text">{said(summary)}</div> })}
+        {(!page.steps.is_empty()).then(|| {
+            let steps = page.steps.clone();
+            let line = words::counted(steps.len() as u64, "important step", "important steps");
+            fold("steps", "folded", line.into_any(), move || data::steps(steps.clone()))
+        })}
         {(many == 0 && page.summary.is_none()).then(|| view! {
             <div class="after-facts"><Empty what="No messages yet" why="The context records no summary and no messages, and there are no runs."/></div>
         })}

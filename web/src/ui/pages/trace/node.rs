@@ -195,7 +195,7 @@ fn foot(run: ShownRun, detail: &NodeDetail) -> AnyView {
     };
     view! {
         <footer class="foot">
-            <button class="plain" on:click=go(Move::PreviousFailure)>"Previous failure "<kbd>"p"</kbd></button>
+            <button class="plain" on:click=go(Move::PreviousFailure)>"Previous"<span>" failure"</span>" "<kbd>"p"</kbd></button>
             <button class="plain" on:click=go(Move::NextFailure)>"Next "<kbd>"n"</kbd></button>
             <span class="grow"></span>
             {line}
@@ -205,14 +205,14 @@ fn foot(run: ShownRun, detail: &NodeDetail) -> AnyView {
     .into_any()
 }
 
-/// Draws why the row failed or stopped: because of the run's first failure, which is shown with its message.
+/// Draws why the row failed or stopped: because of the run's first failure.
 fn because_of(run: ShownRun) -> AnyView {
     let overview = run.overview.get().and_then(Result::ok);
     let failure = overview.and_then(|overview| overview.failure);
     let (cause, error) = match failure {
         Some(failure) => (
             view! { <code>{failure.cause.text}</code> }.into_any(),
-            failure.error,
+            failure.error.filter(|_| !run.shows_error()),
         ),
         None => ("something else".into_any(), None),
     };

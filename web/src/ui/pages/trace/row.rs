@@ -70,6 +70,7 @@ fn statement(tree: Tree, row: &TreeLine) -> AnyView {
     };
     let deep = (row.level > INDENTED).then(|| view! { <span class="depth">{row.level}</span> });
     let error = row.error.clone();
+    let is_said = row.because_of || (row.first_cause && tree.run.shows_error());
     let about = match &error {
         Some(error) => format!("{}\n{error}", row.text),
         None => row.text.clone(),
@@ -95,12 +96,12 @@ fn statement(tree: Tree, row: &TreeLine) -> AnyView {
             <span class=glyph class:quiet-one=is_quiet role="img" title=status.clone() aria-label=status.clone()>{picture}</span>
             <span class="text" dir="auto">{round}{parts(&row.text).into_iter().map(part).collect_view()}</span>
             {argument.map(|words| view! { <em class="argument" dir="auto">"“"{words}"”"</em> })}
-            {detail.map(|detail| view! { <em class="more">{detail}</em> })}
+            {detail.map(|detail| view! { <em class="more fact">{detail}</em> })}
             {(!remarks.is_empty()).then(|| view! { <em class="more" dir="auto" title=remarks.join("\n")>{remarks.join(" · ")}</em> })}
             {hidden.map(|rows| view! { <em>{rows}</em> })}
             {row.first_cause.then(|| view! { <span class="cause" title="The failure that the run ended because of">"first cause"</span> })}
             {row.position.then(|| view! { <span class="here" title="The run is here">"here"</span> })}
-            {error.filter(|_| !row.because_of).map(|error| view! { <em class="error-words" dir="auto">{error}</em> })}
+            {error.filter(|_| !is_said).map(|error| view! { <em class="error-words" dir="auto">{error}</em> })}
         </span>
     }
     .into_any()

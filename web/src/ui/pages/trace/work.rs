@@ -7,6 +7,7 @@ use prosescope_core::pages::view::{
 };
 
 use crate::route::Page;
+use crate::text::flow::flowed;
 use crate::text::words;
 use crate::ui::pages::item_of;
 use crate::ui::parts::{Pill, When, link};
@@ -72,6 +73,7 @@ fn excerpt(of: Excerpt) -> AnyView {
         {match of.format {
             _ if empty => view! { <p class="none">"empty"</p> }.into_any(),
             ValueFormat::Markdown => view! { <div class="excerpt"><Markdown text=of.text/></div> }.into_any(),
+            ValueFormat::Text => view! { <pre class="raw excerpt" tabindex="0">{flowed(&of.text)}</pre> }.into_any(),
             _ => view! { <pre class="raw excerpt" tabindex="0">{of.text}</pre> }.into_any(),
         }}
         {cut}
