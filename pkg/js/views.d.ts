@@ -1139,7 +1139,7 @@ export type ProgramView = {
   path: string | null;
   /** The origin of the source. `null` if the run has no source; the lines are then the trace in the state file. */
   source_from: string | null;
-  /** A note about the source: `no program in this run`, `the run has no file of its program; the lines are the trace …`; `null` without a note. */
+  /** A note about the source: `no program in this run`, `the program was not saved with the run; the lines are the trace …`; `null` without a note. */
   note: string | null;
   /** How many lines the program has in all. */
   total: number;

@@ -271,7 +271,7 @@ impl Program {
         match (&self.source, &self.source_from) {
             (None, Some(file)) => format!("the program, {file}, is not readable"),
             (Some(_), Some(file)) => format!("the program, {file}, has no statements"),
-            _ => "the run has no file of its program".to_owned(),
+            _ => "the program was not saved with the run".to_owned(),
         }
     }
 }

@@ -297,7 +297,7 @@ fn runs_of_different_programs_are_refused() {
     let view = compared(&a, &b).unwrap();
     assert_eq!(
         told(&view),
-        "program Unknown: 0 shared\n? the programs: It is not known whether the programs are the same: of B, the run has no file of its program.\n"
+        "program Unknown: 0 shared\n? the programs: It is not known whether the programs are the same: of B, the program was not saved with the run.\n"
     );
     assert!(!view.equal, "{}", view.found);
     assert_eq!(

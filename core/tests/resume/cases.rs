@@ -529,7 +529,7 @@ fn runs_that_need_no_more_or_tell_no_more() {
          Stands at exec "make"
          open - in root next -
          exec: `exec "make"` was begun, and no end is recorded: its command may have run, whole or in part
-         note: the run has no file of its program: the remaining statements and their inputs are unknown
+         note: the program was not saved with the run: the remaining statements and their inputs are unknown
         "#,
     );
     check(
@@ -565,7 +565,7 @@ fn a_folder_without_a_program_has_the_trace_of_its_state_file() {
          there a root @3\n\
          made b @5\n\
          begun: `let b = session \"B\"` was begun, and no end is recorded: it may have done its work\n\
-         note: the run has no file of its program: line numbers are those of the trace in the state file, which may be shortened\n"
+         note: the program was not saved with the run: line numbers are those of the trace in the state file, which may be shortened\n"
     );
 }
 

@@ -241,7 +241,7 @@ pub struct ProgramView {
     pub path: Option<String>,
     /// The origin of the source. `None` if the run has no source; the lines are then the trace in the state file.
     pub source_from: Option<String>,
-    /// A note about the source: `no program in this run`, `the run has no file of its program; the lines are the trace …`; `None`
+    /// A note about the source: `no program in this run`, `the program was not saved with the run; the lines are the trace …`; `None`
     /// without a note.
     pub note: Option<String>,
     /// How many lines the program has in all.
