@@ -64,7 +64,7 @@ fn the_first_lines_say_how_it_stands_what_is_left_and_what_to_do() {
         return;
     }
     let gate = "gate create deploy --prompt Deploy? --allow ops";
-    let cases: [(&[&str], [&str; 3]); 7] = [
+    let cases: [(&[&str], [&str; 3]); 8] = [
         (
             &[],
             [
@@ -87,6 +87,14 @@ fn the_first_lines_say_how_it_stands_what_is_left_and_what_to_do() {
                 "◷ Waiting at gate deploy since 15 Jan 2026, 14:00 UTC",
                 "3 statements, from line 2 on",
                 "prosescope approve r deploy --as NAME  # have gate deploy decided by ops",
+            ],
+        ),
+        (
+            &[PLANNED[0], PLANNED[1], gate, "approve deploy --as ops"],
+            [
+                "● Running; gate deploy was approved by ops",
+                "2 statements, from line 5 on",
+                "prosescope trace r  # still running, last sign of life just now: see what the run does",
             ],
         ),
         (

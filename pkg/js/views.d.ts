@@ -225,6 +225,8 @@ export type BindingRow = {
   name: string;
   /** The execution id of the binding's frame; `null` is the root. */
   execution_id: number | null;
+  /** The scope in words: `root`, a call by its block and its first argument (`translate("4.2 Torque tables")`), or a frame by its number (`frame 43`). */
+  scope: string;
   /** The calls that lead to the frame, outermost first: `do process(data) #41 › do process(half) #42`; empty at the root. */
   frame_path: string;
   /** The index of the frame's node in the trace; `null` if the trace does not contain the frame. */

@@ -121,6 +121,18 @@ fn a_value_of_which_nobody_knows_when_it_was_written_is_not_called_the_one() {
     );
 }
 
+/// Of a statement that has not begun, the values that it would receive are those of now, whoever wrote them.
+#[test]
+fn what_has_not_begun_receives_the_present_values_without_doubt() {
+    let program = "let review = session \"Review\"\n  context: notes\n";
+    let rows = "(1, 'let review = session \"Review\"', 'pending', NULL, NULL, NULL, NULL)";
+    let bindings = "('notes', NULL, 'let', NULL, NULL, 'by hand')";
+    let work = work(&session(program, rows, bindings, ""), 1);
+    assert_eq!(given(&work), ["notes Same by hand"]);
+    let notes = &work.context[0];
+    assert!(!notes.inferred && notes.note.is_none(), "{notes:?}");
+}
+
 #[test]
 fn names_mean_what_they_mean_in_the_frame_of_the_statement() {
     let program =
