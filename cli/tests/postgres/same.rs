@@ -30,6 +30,7 @@ pub(crate) const IDS: &[&str] = &[
     "aliases",
     "frame",
     "frame_path",
+    "scope",
     "detail",
     "from",
     "reason",
