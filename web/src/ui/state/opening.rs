@@ -66,12 +66,9 @@ impl OpeningSource {
         else {
             return None;
         };
-        let mark = |(path, file): &(String, web_sys::File)| {
-            (
-                path.clone(),
-                file.size() as u64,
-                file.last_modified() as i64,
-            )
+        let mark = |(_, file): &(String, web_sys::File)| {
+            let changed = file.last_modified() as i64;
+            (file.name(), file.size() as u64, changed)
         };
         let known: Vec<_> = before.iter().map(mark).collect();
         if files.iter().any(|of| known.contains(&mark(of))) {
@@ -79,9 +76,10 @@ impl OpeningSource {
         }
         // Two files that came by mail often have the same name.
         let is_taken = |folder: &str| {
-            known
+            let is_in = |path: String| before.iter().any(|(known, _)| *known == path);
+            files
                 .iter()
-                .any(|(path, ..)| files.iter().any(|(of, _)| *path == format!("{folder}{of}")))
+                .any(|(path, _)| is_in(format!("{folder}{path}")))
         };
         let folders = (2..).map(|n| format!("file {n}/"));
         let folder = std::iter::once(String::new())
@@ -419,6 +417,15 @@ impl App {
             }),
             _ => Some(Route::Home),
         };
+        // The page was opened by a link.
+        if let (Route::Run { run, .. }, Some(Route::Home)) = (self.route.get_untracked(), &route)
+            && self.number() == 1
+        {
+            self.notice.set(Some(Trouble::new(
+                format!("No run {run} is here."),
+                "It may be in another folder, or it was removed. The list has the runs that are here.",
+            )));
+        }
         self.behind.set_value(Vec::new());
         if is_first {
             self.folds.set_value(BTreeMap::new());

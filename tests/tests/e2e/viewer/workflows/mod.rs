@@ -60,7 +60,7 @@ fn a_dropped_database_lists_its_workflows_and_shows_one() {
         "[...document.querySelectorAll('main :is(h1, h2, h3)')].map(h => h.localName).join(' ')";
     assert_eq!(viewer.eval(levels), "h1 h2 h2 h2");
     // The link stays valid when the same file is opened again, and Back leads to the list.
-    viewer.drop_files(&[&path]);
+    viewer.page.drop_files(&[&path]);
     viewer.wait_page("Data");
     viewer.click(".bar .up");
     viewer.wait_main("3 workflows");
@@ -231,14 +231,14 @@ fn what_only_looks_like_workflows_is_refused_and_empty_tables_say_so() {
         "CREATE TABLE t (id, status, workflow_id, kind, text);
          CREATE VIEW workflows AS SELECT * FROM t; CREATE VIEW workflow_runs AS SELECT * FROM t; CREATE VIEW workflow_events AS SELECT * FROM t;",
     );
-    viewer.drop_files(&[&views]);
+    viewer.page.drop_files(&[&views]);
     viewer.wait("document.querySelector('.notice')");
     let half = folder.path().join("half.db");
     made::sql(
         &half,
         "CREATE TABLE workflows (id, status); CREATE TABLE workflow_runs (id, workflow_id, status);",
     );
-    viewer.drop_files(&[&half]);
+    viewer.page.drop_files(&[&half]);
     viewer.wait(
         "document.querySelector('.notice')?.innerText.includes('no table `workflow_events`')",
     );
