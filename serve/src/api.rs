@@ -8,9 +8,9 @@ use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use prosescope_core::record::WriteError;
 use prosescope_workflow::{
-    Append, AppendResult, Ask, Cancel, DataSet, Fail, Finish, Heartbeat, Horizon, ImportantStep,
-    Input, Json, Move, NewEvent, Prefer, Start, StartResult, StatusChange, TableCommand, Tables,
-    TurnResult, find_run, find_workflow, record,
+    Append, AppendResult, Ask, Cancel, ClaimNext, ClaimedRun, DataSet, Fail, Finish, Heartbeat,
+    Horizon, ImportantStep, Input, Json, Move, NewEvent, Prefer, SetState, Start, StartResult,
+    StatusChange, TableCommand, Tables, TurnResult, find_run, find_workflow, record,
 };
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
@@ -18,8 +18,8 @@ use utoipa_axum::routes;
 use uuid::Uuid;
 
 use crate::body::{
-    AskBody, ErrorBody, EventBody, EventsBody, FinishBody, HeartbeatBody, Id, InputBody, JsonBody,
-    NoBody, PreferBody, RunBody, StartBody, StepBody,
+    AskBody, ClaimBody, ErrorBody, EventBody, EventsBody, FailBody, FinishBody, HeartbeatBody, Id,
+    InputBody, JsonBody, NoBody, PreferBody, RunBody, StartBody, StateBody, StepBody,
 };
 use crate::hub::Hub;
 use crate::pool::Pool;
@@ -69,6 +69,8 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<Site>> {
         .routes(routes!(finish))
         .routes(routes!(fail))
         .routes(routes!(heartbeat))
+        .routes(routes!(claim))
+        .routes(routes!(state))
         .routes(routes!(prefer))
         .routes(routes!(step))
         .routes(routes!(append))
@@ -275,6 +277,7 @@ async fn ask(
             run: find_run(store, &id)?,
             question: body.question,
             payload: body.payload,
+            owner: body.owner,
         })
     })
     .await
@@ -302,6 +305,7 @@ async fn finish(
             message: body.message,
             summary: body.summary,
             tail: body.tail,
+            owner: body.owner,
         })
     })
     .await
@@ -309,17 +313,18 @@ async fn finish(
 
 /// Ends a run with an error.
 #[utoipa::path(post, path = "/workflow/fail/{id}", tag = "commands", params(("id" = String, Path, description = "The run")),
-    request_body = ErrorBody, responses((status = 200, body = TurnResult), RefusedRequest))]
+    request_body = FailBody, responses((status = 200, body = TurnResult), RefusedRequest))]
 async fn fail(
     State(site): SharedSite,
     Id(id): Id,
     headers: HeaderMap,
-    JsonBody(body): JsonBody<ErrorBody>,
+    JsonBody(body): JsonBody<FailBody>,
 ) -> ApiResult<TurnResult> {
     recorded(&site, &headers, move |store| {
         Ok(Fail {
             run: find_run(store, &id)?,
             error: error_of(body.error),
+            owner: body.owner,
         })
     })
     .await
@@ -337,6 +342,49 @@ async fn heartbeat(
     recorded(&site, &headers, move |store| {
         Ok(Heartbeat {
             run: find_run(store, &id)?,
+            owner: body.owner,
+            lease: body.lease_ms.into(),
+        })
+    })
+    .await
+}
+
+/// Gives the oldest run that needs work to an engine; 404 means that no run needs work.
+#[utoipa::path(post, path = "/workflow/claim", tag = "commands", request_body = ClaimBody,
+    responses((status = 200, body = ClaimedRun), RefusedRequest))]
+async fn claim(
+    State(site): SharedSite,
+    JsonBody(body): JsonBody<ClaimBody>,
+) -> ApiResult<ClaimedRun> {
+    let claimed = site.pool.run(move |store| {
+        let mut wanted = ClaimNext {
+            run: body.run_id,
+            workflow: body.workflow_id,
+            owner: body.owner,
+            lease: body.lease_ms.into(),
+        };
+        wanted.named(store)?;
+        let claimed = wanted.claim(store, now())?;
+        claimed.ok_or_else(|| WriteError::not_found("no run needs work", "try again later"))
+    });
+    let claimed = claimed.await?;
+    site.hub.wake();
+    Ok(Answer(claimed))
+}
+
+/// Replaces the checkpoint of a run; the open question stays.
+#[utoipa::path(post, path = "/workflow/state/{id}", tag = "commands", params(("id" = String, Path, description = "The run")),
+    request_body = StateBody, responses((status = 200, body = TurnResult), RefusedRequest))]
+async fn state(
+    State(site): SharedSite,
+    Id(id): Id,
+    headers: HeaderMap,
+    JsonBody(body): JsonBody<StateBody>,
+) -> ApiResult<TurnResult> {
+    recorded(&site, &headers, move |store| {
+        Ok(SetState {
+            run: find_run(store, &id)?,
+            state: body.state,
             owner: body.owner,
         })
     })

@@ -175,6 +175,9 @@ pub(crate) struct AskBody {
     #[serde(default)]
     #[schema(value_type = Option<Object>)]
     pub(crate) payload: Option<Json>,
+    /// The name of the engine, as it claimed the run; not verified.
+    #[serde(default)]
+    pub(crate) owner: Option<String>,
 }
 
 /// Returns the schema of any JSON value except null.
@@ -206,14 +209,58 @@ pub(crate) struct FinishBody {
     #[serde(default, deserialize_with = "whole_number")]
     #[schema(format = "int64", maximum = 4_294_967_295_u32)]
     pub(crate) tail: u32,
+    /// The name of the engine, as it claimed the run; not verified.
+    #[serde(default)]
+    pub(crate) owner: Option<String>,
 }
 
-/// The body of `/workflow/error` and `/workflow/fail`.
+/// The body of `/workflow/error`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ErrorBody {
     /// The error: a text or an object.
     pub(crate) error: Json,
+}
+
+/// The body of `/workflow/fail`.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FailBody {
+    /// The error: a text or an object.
+    pub(crate) error: Json,
+    /// The name of the engine, as it claimed the run; not verified.
+    #[serde(default)]
+    pub(crate) owner: Option<String>,
+}
+
+/// The body of `/workflow/claim`.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ClaimBody {
+    /// The name of the engine; not verified. Two engines need two names.
+    pub(crate) owner: String,
+    /// The id of the run to claim; without it, the oldest run that needs work is claimed.
+    #[serde(default)]
+    pub(crate) run_id: Option<String>,
+    /// If given, only a run of this workflow is claimed.
+    #[serde(default)]
+    pub(crate) workflow_id: Option<String>,
+    /// For how many milliseconds the engine keeps the run; 0 means 60,000. Heartbeats extend this time.
+    #[serde(default, deserialize_with = "whole_number")]
+    #[schema(format = "int64", maximum = 4_294_967_295_u32)]
+    pub(crate) lease_ms: u32,
+}
+
+/// The body of `/workflow/state`.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StateBody {
+    /// The checkpoint: an object without `pending_input`. The open question stays.
+    #[schema(value_type = Object)]
+    pub(crate) state: Json,
+    /// The name of the engine, as it claimed the run; not verified.
+    #[serde(default)]
+    pub(crate) owner: Option<String>,
 }
 
 /// The body of `/workflow/heartbeat`.
@@ -223,6 +270,10 @@ pub(crate) struct HeartbeatBody {
     /// The name of the engine that sends the heartbeat; not verified. Without it, the recorded name stays.
     #[serde(default)]
     pub(crate) owner: Option<String>,
+    /// For how many milliseconds from now the engine keeps the run that it claimed; 0 means 60,000.
+    #[serde(default, deserialize_with = "whole_number")]
+    #[schema(format = "int64", maximum = 4_294_967_295_u32)]
+    pub(crate) lease_ms: u32,
 }
 
 /// The body of `/workflow/prefer`.

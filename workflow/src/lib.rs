@@ -12,7 +12,8 @@
 //! |---|---|
 //! | `model.rs`, `json.rs` | the rows: a workflow, a run, an event |
 //! | `lifecycle.rs` | which action is allowed in which status, as tables |
-//! | `turns.rs`, `status.rs`, `data.rs` | the commands |
+//! | `turns.rs`, `claim.rs`, `state.rs`, `status.rs`, `data.rs` | the commands |
+//! | `announce.rs` | the events that the commands record |
 //! | `context.rs` | the conversation's messages |
 //! | `tables.rs`, `shape.rs` | the interface of a store (rows out, changes in), and the tables found in it |
 //! | `read.rs`, `follow.rs` | list and show; events after a cursor, pruning |
@@ -34,6 +35,8 @@
     )
 )]
 
+mod announce;
+mod claim;
 mod context;
 mod data;
 mod follow;
@@ -46,12 +49,14 @@ mod rules;
 mod shape;
 mod sqlite;
 mod start;
+mod state;
 mod status;
 mod tables;
 pub mod thread;
 mod turns;
 mod window;
 
+pub use claim::{Claim, ClaimNext, ClaimedRun, LEASE};
 pub use data::{Append, AppendResult, DataSet, ImportantStep, NewEvent, Prefer};
 pub use follow::{
     Barrier, Events, Horizon, Prune, PruneResult, UnknownOrder, Waiting, events, events_until,
@@ -70,6 +75,7 @@ pub use shape::{
 };
 pub use sqlite::SqliteTables;
 pub use start::{Start, StartResult};
+pub use state::SetState;
 pub use status::{Cancel, Fail, Move, StatusChange};
 pub use tables::{
     LockTarget, Op, RowChange, RowCondition, Select, SqlValue, TableCommand, Tables, Work,

@@ -33,6 +33,10 @@ pub enum Action {
     Step,
     /// Record that an engine still works on a run.
     Heartbeat,
+    /// Record an engine's checkpoint.
+    State,
+    /// Give a run to an engine.
+    Claim,
 }
 
 /// The effect of a status on an action.
@@ -66,6 +70,8 @@ impl Action {
             Action::Prefer => "prefer",
             Action::Step => "step",
             Action::Heartbeat => "heartbeat",
+            Action::State => "state",
+            Action::Claim => "claim",
         }
     }
 
@@ -91,6 +97,8 @@ const BY_WORKFLOW: &[(Action, &str)] = &[
     (Action::Prefer, "yes yes yes no"),
     (Action::Step, "yes yes yes no"),
     (Action::Heartbeat, "yes yes yes no"),
+    (Action::State, "yes yes yes no"),
+    (Action::Claim, "yes no no no"),
 ];
 
 /// Whether each status of a run (running, waiting_for_input, completed, failed, cancelled) allows an action. Actions
@@ -103,6 +111,8 @@ const BY_RUN: &[(Action, &str)] = &[
     (Action::Append, "yes yes yes yes yes"),
     (Action::CancelRun, "yes yes no no already"),
     (Action::Heartbeat, "yes no no no no"),
+    (Action::State, "yes yes no no no"),
+    (Action::Claim, "yes no no no no"),
 ];
 
 /// Returns whether the workflow's status allows an action.

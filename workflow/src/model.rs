@@ -162,6 +162,9 @@ pub struct Turn {
     pub owner: Option<String>,
     /// The time of the engine's last heartbeat.
     pub heartbeat: Option<Stamp>,
+    /// The time until which no other engine may work on the run; `None` without a claim.
+    #[serde(default)]
+    pub lease: Option<Stamp>,
     /// The time at which the run was created, if recorded.
     pub created_at: Option<Stamp>,
     /// The time of the run's last change, if recorded.

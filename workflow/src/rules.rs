@@ -92,7 +92,7 @@ pub(super) fn may(action: Action, turn: &Turn, same: bool) -> Result<bool, Write
                 action.word()
             ),
             match (action, status) {
-                (Action::Heartbeat, _) => "stop working on the run",
+                (Action::Heartbeat | Action::Claim, _) => "stop working on the run",
                 (Action::Finish | Action::Fail | Action::Ask, TurnStatus::WaitingForInput) => {
                     "answer the run's question with `prosescope workflow input`, or cancel the run"
                 }

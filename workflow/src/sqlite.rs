@@ -76,6 +76,7 @@ impl SqliteTables {
             ),
             (WorkflowTable::Runs, "x_owner", "TEXT"),
             (WorkflowTable::Runs, "x_heartbeat", "TEXT"),
+            (WorkflowTable::Runs, "x_lease", "TEXT"),
         ] {
             if self.shape.table(table).is_some() && !self.shape.has(table, column) {
                 let sql = format!("ALTER TABLE {} ADD COLUMN {column} {of}", table.name());

@@ -3,13 +3,16 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::announce::{Told, message};
+use super::claim::{RELEASED, is_yours};
+use super::json::Members;
 use super::lifecycle::Action;
 use super::rules::{allowed, may, no_run, no_workflow, told, turn};
 use super::tables::{
     LockTarget, RowChange, SqlValue, TableCommand, WorkflowFacts, WorkflowPlan, WorkflowTable,
 };
 use super::turns::TurnResult;
-use super::{Json, Kind, TurnStatus, WorkflowStatus, context};
+use super::{Json, TurnStatus, WorkflowStatus, context};
 use prosescope_core::record::WriteError;
 
 /// The command that changes a workflow's status. Each variant contains the id of the workflow.
@@ -69,26 +72,28 @@ impl TableCommand for Move {
             ("status", SqlValue::Word(status.word())),
             ("updated_at", SqlValue::Time(now)),
         ];
-        let mut changes = Vec::new();
+        let (mut changes, mut more) = (Vec::new(), Members::new());
         match (self, &workflow.error) {
             (Move::Error(_, payload), _) => values.push(("error", SqlValue::Json(payload.clone()))),
             (Move::Resume(_), Some(error)) => {
                 values.push(("error", SqlValue::Null));
-                let mut payload = super::json::Members::new();
-                payload.insert("error".to_owned(), error.raw());
-                changes.push(RowChange::insert(
-                    WorkflowTable::Events,
-                    vec![
-                        ("workflow_id", workflow.id.as_str().into()),
-                        ("kind", SqlValue::Word(Kind::Status.word())),
-                        ("text", "resumed; the error was cleared".into()),
-                        ("payload", SqlValue::Json(Json::of(&payload))),
-                        ("created_at", SqlValue::Time(now)),
-                    ],
-                ));
+                more.insert("error".to_owned(), error.raw());
             }
             _ => {}
         }
+        let text = match self {
+            Move::Pause(_) => "paused".to_owned(),
+            Move::Resume(_) if more.is_empty() => "resumed".to_owned(),
+            Move::Resume(_) => "resumed; the error was cleared".to_owned(),
+            Move::Error(_, error) => message(error),
+        };
+        let told = Told {
+            action,
+            workflow: &workflow.id,
+            run: None,
+            text: &text,
+        };
+        changes.extend(told.event(facts, more, now));
         changes.push(RowChange::update(
             WorkflowTable::Workflows,
             &workflow.id,
@@ -144,7 +149,14 @@ impl TableCommand for Cancel {
                 done.already = true;
                 return Ok(told(done));
             }
-            let changes = vec![ended(&turn.id)];
+            let mut changes = vec![ended(&turn.id)];
+            let told = Told {
+                action: Action::CancelRun,
+                workflow: &workflow.id,
+                run: Some(&turn),
+                text: "cancelled",
+            };
+            changes.extend(told.event(facts, Members::new(), now));
             done.cancelled_runs.push(turn.id);
             return Ok(WorkflowPlan { changes, done });
         }
@@ -164,6 +176,15 @@ impl TableCommand for Cancel {
             ],
         ));
         done.cancelled_runs = open.into_iter().map(|turn| turn.id).collect();
+        let told = Told {
+            action: Action::Cancel,
+            workflow: &workflow.id,
+            run: None,
+            text: "cancelled",
+        };
+        let mut more = Members::new();
+        more.insert("runs".to_owned(), context::raw(&done.cancelled_runs));
+        changes.extend(told.event(facts, more, now));
         Ok(WorkflowPlan { changes, done })
     }
 }
@@ -175,6 +196,9 @@ pub struct Fail {
     pub run: String,
     /// The error with which the run ends.
     pub error: Json,
+    /// The name of the engine, as it claimed the run; not verified.
+    #[serde(default)]
+    pub owner: Option<String>,
 }
 
 impl TableCommand for Fail {
@@ -191,20 +215,29 @@ impl TableCommand for Fail {
     ) -> Result<WorkflowPlan<TurnResult>, WriteError> {
         let (workflow, turn) = turn(facts, &self.run)?;
         allowed(Action::Fail, workflow)?;
-        let done = TurnResult::of(&turn, TurnStatus::Failed);
+        is_yours(&turn, self.owner.as_deref(), now)?;
+        let done = TurnResult::of(workflow, &turn, TurnStatus::Failed);
         let before = turn.error.clone().unwrap_or_default();
         if may(Action::Fail, &turn, before.is_same(&self.error))? {
             return Ok(done.already());
         }
-        let changes = vec![RowChange::update(
+        let mut changes = vec![RowChange::update(
             WorkflowTable::Runs,
             &turn.id,
             vec![
                 ("status", SqlValue::Word(TurnStatus::Failed.word())),
                 ("error", SqlValue::Json(self.error.clone())),
+                RELEASED,
                 ("updated_at", SqlValue::Time(now)),
             ],
         )];
+        let told = Told {
+            action: Action::Fail,
+            workflow: &workflow.id,
+            run: Some(&turn),
+            text: &message(&self.error),
+        };
+        changes.extend(told.event(facts, Members::new(), now));
         Ok(WorkflowPlan { changes, done })
     }
 }
@@ -225,7 +258,7 @@ impl Json {
             .ok()
             .filter(Json::is_object)
             .unwrap_or_else(|| {
-                let mut message = super::json::Members::new();
+                let mut message = Members::new();
                 message.insert("message".to_owned(), context::raw(&text));
                 Json::of(&message)
             })

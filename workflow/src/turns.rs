@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::announce::Told;
+use super::claim::{RELEASED, is_yours, until};
 use super::context;
+use super::json::Members;
 use super::lifecycle::Action;
 use super::rules::{allowed, may, no_run, told, turn, workflow};
 use super::tables::{
@@ -23,6 +26,9 @@ pub struct TurnResult {
     pub run_id: String,
     /// The run's status after the command.
     pub status: String,
+    /// The workflow's status. An engine stops at `paused`, `error` and `cancelled`, and records its checkpoint.
+    #[serde(default)]
+    pub workflow_status: String,
     /// The number of the message that was appended to the context; `None` if no message was appended.
     #[cfg_attr(feature = "typescript", ts(type = "number | null"))]
     pub seq: Option<i64>,
@@ -33,11 +39,12 @@ pub struct TurnResult {
 }
 
 impl TurnResult {
-    pub(super) fn of(turn: &Turn, status: TurnStatus) -> TurnResult {
+    pub(super) fn of(workflow: &Workflow, turn: &Turn, status: TurnStatus) -> TurnResult {
         TurnResult {
             workflow_id: turn.workflow_id.clone(),
             run_id: turn.id.clone(),
             status: status.word().to_owned(),
+            workflow_status: workflow.status.clone(),
             ..TurnResult::default()
         }
     }
@@ -60,6 +67,9 @@ pub struct Ask {
     /// The data of the question, for programs: an object.
     #[serde(default)]
     pub payload: Option<Json>,
+    /// The name of the engine, as it claimed the run; not verified.
+    #[serde(default)]
+    pub owner: Option<String>,
 }
 
 impl TableCommand for Ask {
@@ -76,7 +86,8 @@ impl TableCommand for Ask {
     ) -> Result<WorkflowPlan<TurnResult>, WriteError> {
         let (workflow, turn) = turn(facts, &self.run)?;
         allowed(Action::Ask, workflow)?;
-        let done = TurnResult::of(&turn, TurnStatus::WaitingForInput);
+        is_yours(&turn, self.owner.as_deref(), now)?;
+        let done = TurnResult::of(workflow, &turn, TurnStatus::WaitingForInput);
         if may(
             Action::Ask,
             &turn,
@@ -95,7 +106,7 @@ impl TableCommand for Ask {
             ));
         }
         let mut pending = match &self.payload {
-            None => super::json::Members::new(),
+            None => Members::new(),
             Some(payload) => payload.members().ok_or_else(|| {
                 WriteError::wrong(
                     "the payload is not a JSON object",
@@ -107,15 +118,23 @@ impl TableCommand for Ask {
         pending.insert("asked_at".to_owned(), context::raw(&Stamp::At(now)));
         let mut state = context::object(&turn.state, "state")?;
         state.insert("pending_input".to_owned(), context::raw(&pending));
-        let changes = vec![RowChange::update(
+        let mut changes = vec![RowChange::update(
             WorkflowTable::Runs,
             &turn.id,
             vec![
                 ("status", SqlValue::Word(TurnStatus::WaitingForInput.word())),
                 ("state", SqlValue::Json(Json::of(&state))),
+                RELEASED,
                 ("updated_at", SqlValue::Time(now)),
             ],
         )];
+        let told = Told {
+            action: Action::Ask,
+            workflow: &workflow.id,
+            run: Some(&turn),
+            text: &self.question,
+        };
+        changes.extend(told.event(facts, Members::new(), now));
         Ok(WorkflowPlan { changes, done })
     }
 }
@@ -150,7 +169,7 @@ impl TableCommand for Input {
     ) -> Result<WorkflowPlan<TurnResult>, WriteError> {
         let workflow = workflow(facts, &self.workflow, Action::Input)?;
         let turn = self.waiting(facts, workflow)?;
-        let mut done = TurnResult::of(&turn, TurnStatus::Running);
+        let mut done = TurnResult::of(workflow, &turn, TurnStatus::Running);
         let said = context::Said {
             role: "user",
             content: &self.text,
@@ -162,7 +181,7 @@ impl TableCommand for Input {
         done.dropped = longer.dropped;
         let mut state = context::object(&turn.state, "state")?;
         state.remove("pending_input");
-        let changes = vec![
+        let mut changes = vec![
             RowChange::update(
                 WorkflowTable::Runs,
                 &turn.id,
@@ -181,6 +200,15 @@ impl TableCommand for Input {
                 ],
             ),
         ];
+        let told = Told {
+            action: Action::Input,
+            workflow: &workflow.id,
+            run: Some(&turn),
+            text: "answered",
+        };
+        let mut more = Members::new();
+        more.insert("seq".to_owned(), context::raw(&longer.seq));
+        changes.extend(told.event(facts, more, now));
         Ok(WorkflowPlan { changes, done })
     }
 }
@@ -238,6 +266,9 @@ pub struct Finish {
     /// The most messages that stay in the context after the assistant's message is added; 0 means 100.
     #[serde(default)]
     pub tail: u32,
+    /// The name of the engine, as it claimed the run; not verified.
+    #[serde(default)]
+    pub owner: Option<String>,
 }
 
 impl TableCommand for Finish {
@@ -254,7 +285,8 @@ impl TableCommand for Finish {
     ) -> Result<WorkflowPlan<TurnResult>, WriteError> {
         let (workflow, turn) = turn(facts, &self.run)?;
         allowed(Action::Finish, workflow)?;
-        let mut done = TurnResult::of(&turn, TurnStatus::Completed);
+        is_yours(&turn, self.owner.as_deref(), now)?;
+        let mut done = TurnResult::of(workflow, &turn, TurnStatus::Completed);
         // Reading drops a recorded JSON null, so a missing output is compared as null.
         let before = turn.final_output.clone().unwrap_or_default();
         if may(Action::Finish, &turn, before.is_same(&self.output))? {
@@ -266,6 +298,7 @@ impl TableCommand for Finish {
             vec![
                 ("status", SqlValue::Word(TurnStatus::Completed.word())),
                 ("final_output", SqlValue::Json(self.output.clone())),
+                RELEASED,
                 ("updated_at", SqlValue::Time(now)),
             ],
         )];
@@ -296,6 +329,13 @@ impl TableCommand for Finish {
                 ],
             ));
         }
+        let told = Told {
+            action: Action::Finish,
+            workflow: &workflow.id,
+            run: Some(&turn),
+            text: self.message.as_deref().unwrap_or("completed"),
+        };
+        changes.extend(told.event(facts, Members::new(), now));
         Ok(WorkflowPlan { changes, done })
     }
 }
@@ -309,6 +349,9 @@ pub struct Heartbeat {
     /// recorded name.
     #[serde(default)]
     pub owner: Option<String>,
+    /// For how many milliseconds from now the engine keeps the run that it claimed; 0 means [`super::LEASE`].
+    #[serde(default)]
+    pub lease: i64,
 }
 
 impl TableCommand for Heartbeat {
@@ -326,6 +369,7 @@ impl TableCommand for Heartbeat {
         let (workflow, turn) = turn(facts, &self.run)?;
         allowed(Action::Heartbeat, workflow)?;
         may(Action::Heartbeat, &turn, false)?;
+        is_yours(&turn, self.owner.as_deref(), now)?;
         if !facts.shape().has(WorkflowTable::Runs, "x_heartbeat") {
             return Err(WriteError::refused(
                 "no-heartbeat-column",
@@ -337,8 +381,11 @@ impl TableCommand for Heartbeat {
         if self.owner.is_some() {
             values.push(("x_owner", self.owner.clone().into()));
         }
+        if turn.lease.is_some() {
+            values.push(("x_lease", SqlValue::Time(until(now, self.lease))));
+        }
         let changes = vec![RowChange::update(WorkflowTable::Runs, &turn.id, values)];
-        let done = TurnResult::of(&turn, TurnStatus::Running);
+        let done = TurnResult::of(workflow, &turn, TurnStatus::Running);
         Ok(WorkflowPlan { changes, done })
     }
 }

@@ -62,6 +62,9 @@ pub(crate) enum WorkflowCommand {
         /// Data for programs: a JSON object
         #[arg(long, value_name = "JSON")]
         payload: Option<String>,
+        /// The name of the engine, as it claimed the run; not checked
+        #[arg(long, value_name = "NAME")]
+        owner: Option<String>,
         #[command(flatten)]
         options: ChangeOptions,
     },
@@ -106,6 +109,9 @@ pub(crate) enum WorkflowCommand {
         /// The error: a text, or a JSON object
         #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
         error: String,
+        /// The name of the engine, as it claimed the run; not checked
+        #[arg(long, value_name = "NAME")]
+        owner: Option<String>,
         #[command(flatten)]
         options: ChangeOptions,
     },
@@ -151,11 +157,45 @@ pub(crate) enum WorkflowCommand {
     Events(EventsCommand),
     /// Serve workflows over HTTP: pages, commands and live events
     Serve(ServeArgs),
-    /// Record a sign of life of a run; after exit code 4, the engine of the run must stop
+    /// Record a sign of life of a run, which extends the engine's lease; after exit code 4, the engine must stop. Prints
+    /// the status of the run and of the workflow
     Heartbeat {
         /// The run that is still worked on
         run: String,
         /// The name of the engine that works on the run; not checked
+        #[arg(long, value_name = "NAME")]
+        owner: Option<String>,
+        /// How long the engine keeps the run that it claimed
+        #[arg(long, value_name = "DURATION", default_value = "60s")]
+        lease: String,
+        #[command(flatten)]
+        options: ChangeOptions,
+    },
+    /// Give the oldest run that needs work to an engine: a running one that no other engine works on. Prints the run's id;
+    /// exit code 3 means that no run needs work
+    Claim {
+        /// The run to claim [default: the oldest that needs work]
+        run: Option<String>,
+        /// The name of the engine; not checked. Two engines need two names
+        #[arg(long, value_name = "NAME")]
+        owner: String,
+        /// Only a run of this workflow
+        #[arg(long)]
+        workflow: Option<String>,
+        /// How long the engine keeps the run; heartbeats extend this time
+        #[arg(long, value_name = "DURATION", default_value = "60s")]
+        lease: String,
+        #[command(flatten)]
+        store: StoreOption,
+    },
+    /// Print the checkpoint of a run; with --set, replace it
+    State {
+        /// The run
+        run: String,
+        /// The new checkpoint: a JSON object without `pending_input`; `-` reads it from standard input
+        #[arg(long, value_name = "JSON")]
+        set: Option<String>,
+        /// The name of the engine, as it claimed the run; not checked
         #[arg(long, value_name = "NAME")]
         owner: Option<String>,
         #[command(flatten)]
@@ -209,6 +249,9 @@ pub(crate) struct WorkflowFinishArgs {
     /// The maximum number of messages in the context [default: 100]
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     pub(crate) tail: u32,
+    /// The name of the engine, as it claimed the run; not checked
+    #[arg(long, value_name = "NAME")]
+    pub(crate) owner: Option<String>,
     #[command(flatten)]
     pub(crate) options: ChangeOptions,
 }

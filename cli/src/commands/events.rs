@@ -46,7 +46,10 @@ pub(super) fn run(command: EventsCommand, out: &Out) -> Result<Exit, CliError> {
                     run,
                     kind: Some(known(&kind)?),
                     text: text(of.unwrap_or_default())?,
-                    payload: payload.as_deref().map(object).transpose()?,
+                    payload: payload
+                        .as_deref()
+                        .map(|text| object("--payload", text))
+                        .transpose()?,
                 }],
             };
             for note in &mut notes {

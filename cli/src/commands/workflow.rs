@@ -3,9 +3,10 @@ use prosescope_core::model::timeout::Timeout;
 use prosescope_core::pages::upkeep::doctor::server::ServerSetUp;
 use prosescope_core::record::render::text::escape;
 use prosescope_workflow::{
-    Ask, Cancel, DataSet, Fail, Finish, Heartbeat, ImportantStep, Input, Json, Move, Prefer, Start,
-    StartResult, StatusChange, StuckRun, TableCommand, Tables, TurnResult, WorkflowFilter,
-    WorkflowList, WorkflowStatus, find_run, find_workflow, list, record, show, stuck,
+    Ask, Cancel, ClaimNext, DataSet, Fail, Finish, Heartbeat, ImportantStep, Input, Json, Move,
+    Prefer, SetState, Start, StartResult, StatusChange, StuckRun, TableCommand, Tables, TurnResult,
+    WorkflowFilter, WorkflowList, WorkflowStatus, find_run, find_workflow, list, record,
+    run as turn_of, show, stuck,
 };
 use uuid::Uuid;
 
@@ -36,13 +37,18 @@ pub(super) fn run(command: WorkflowCommand, out: &Out) -> Result<Exit, CliError>
             run,
             question,
             payload,
+            owner,
             options,
         } => {
             let mut writer = Writer::open(&options)?;
             let ask = Ask {
                 run: writer.run(&run)?,
                 question: text(question)?,
-                payload: payload.as_deref().map(object).transpose()?,
+                payload: payload
+                    .as_deref()
+                    .map(|text| object("--payload", text))
+                    .transpose()?,
+                owner,
             };
             turned(&writer.record(&ask)?, "waits for input", out)
         }
@@ -71,12 +77,14 @@ pub(super) fn run(command: WorkflowCommand, out: &Out) -> Result<Exit, CliError>
         WorkflowCommand::Fail {
             run,
             error,
+            owner,
             options,
         } => {
             let mut writer = Writer::open(&options)?;
             let fail = Fail {
                 run: writer.run(&run)?,
                 error: Json::of_message(&text(error)?),
+                owner,
             };
             turned(&writer.record(&fail)?, "failed", out)
         }
@@ -97,15 +105,43 @@ pub(super) fn run(command: WorkflowCommand, out: &Out) -> Result<Exit, CliError>
         WorkflowCommand::Heartbeat {
             run,
             owner,
+            lease,
             options,
         } => {
             let mut writer = Writer::open(&options)?;
             let beat = Heartbeat {
                 run: writer.run(&run)?,
                 owner,
+                lease: millis_of("--lease", &lease)?,
             };
-            turned(&writer.record(&beat)?, "is worked on", out)
+            let done = writer.record(&beat)?;
+            turned(
+                &done,
+                &format!("is worked on; its workflow is {}", done.workflow_status),
+                out,
+            )
         }
+        WorkflowCommand::Claim {
+            run,
+            owner,
+            workflow,
+            lease,
+            store,
+        } => {
+            let wanted = ClaimNext {
+                run,
+                workflow,
+                owner,
+                lease: millis_of("--lease", &lease)?,
+            };
+            claim(wanted, &store.store, out)
+        }
+        WorkflowCommand::State {
+            run,
+            set,
+            owner,
+            options,
+        } => state(&run, set, owner, &options, out),
     }
 }
 
@@ -242,8 +278,52 @@ fn finish(args: WorkflowFinishArgs, out: &Out) -> Result<Exit, CliError> {
         message: args.message.map(text).transpose()?,
         summary: args.summary,
         tail: args.tail,
+        owner: args.owner,
     };
     turned(&writer.record(&finish)?, "completed", out)
+}
+
+fn claim(mut wanted: ClaimNext, store: &str, out: &Out) -> Result<Exit, CliError> {
+    let now = locate::recorded_now()?;
+    let mut tables = WorkflowPlace::named(store)?.write()?;
+    wanted.named(&*tables)?;
+    let claimed = wanted.claim(&mut *tables, now)?;
+    let claimed = claimed.ok_or_else(|| CliError::not_found("no run needs work"))?;
+    out::recorded();
+    out.show(&claimed, || format!("{}\n", escape(&claimed.run.id, false)))
+}
+
+fn state(
+    run: &str,
+    set: Option<String>,
+    owner: Option<String>,
+    options: &ChangeOptions,
+    out: &Out,
+) -> Result<Exit, CliError> {
+    let Some(set) = set else {
+        let rows = WorkflowPlace::named(&options.store.store)?.read()?;
+        let id = find_run(&*rows, run)?;
+        let turn = turn_of(&*rows, &id)?;
+        let turn = turn.ok_or_else(|| CliError::not_found(format!("there is no run {id}")))?;
+        return out.show(&turn.state, || {
+            let text = serde_json::to_string_pretty(&turn.state.value()).unwrap_or_default();
+            format!("{}\n", escape(&text, true))
+        });
+    };
+    let mut writer = Writer::open(options)?;
+    let set = SetState {
+        run: writer.run(run)?,
+        state: object("--set", &text(set)?)?,
+        owner,
+    };
+    turned(&writer.record(&set)?, "has this checkpoint", out)
+}
+
+/// Parses the duration of an option, as milliseconds.
+fn millis_of(option: &str, text: &str) -> Result<i64, CliError> {
+    let timeout = Timeout::parse(text)
+        .map_err(|error| CliError::usage(format!("{option} {text} is not a duration: {error}")))?;
+    Ok(super::millis(&timeout))
 }
 
 fn shown(workflow: &str, store: &str, out: &Out) -> Result<Exit, CliError> {
@@ -268,15 +348,13 @@ fn listed(args: &ListArgs, out: &Out) -> Result<Exit, CliError> {
         })?),
     };
     if let Some(silent) = &args.stuck {
-        let silent = Timeout::parse(silent).map_err(|error| {
-            CliError::usage(format!("--stuck {silent} is not a duration: {error}"))
-        })?;
+        let silent = millis_of("--stuck", silent)?;
         let found: Vec<StuckRun> = match kept.is_there() {
             false => Vec::new(),
-            true => stuck(&*kept.read()?, super::millis(&silent), locate::now())?,
+            true => stuck(&*kept.read()?, silent, locate::now())?,
         };
         return out.show(&found, || {
-            print::stuck(&found, &human_duration(super::millis(&silent)), out.width)
+            print::stuck(&found, &human_duration(silent), out.width)
         });
     }
     let wanted = WorkflowFilter {
@@ -348,7 +426,10 @@ fn step(
         workflow: writer.workflow(&args.workflow)?,
         run: run.map(|run| writer.run(&run)).transpose()?,
         text: text(said)?,
-        payload: payload.as_deref().map(object).transpose()?,
+        payload: payload
+            .as_deref()
+            .map(|text| object("--payload", text))
+            .transpose()?,
     };
     let done = writer.record(&step)?;
     out.show(&done, || {
@@ -406,13 +487,13 @@ pub(super) fn text(argument: String) -> Result<String, CliError> {
         .map_err(|cause| CliError::usage(format!("standard input is not valid UTF-8: {cause}")))
 }
 
-/// Parses the JSON object of the option `--payload`.
-pub(super) fn object(text: &str) -> Result<Json, CliError> {
+/// Parses the JSON object of an option.
+pub(super) fn object(option: &str, text: &str) -> Result<Json, CliError> {
     let wrong = |why: String| CliError::usage(why).hint("write a JSON object: '{\"key\": …}'");
-    let json = Json::parse(text)
-        .map_err(|cause| wrong(format!("--payload is not valid JSON: {cause}")))?;
+    let json =
+        Json::parse(text).map_err(|cause| wrong(format!("{option} is not valid JSON: {cause}")))?;
     match json.is_object() {
         true => Ok(json),
-        false => Err(wrong("--payload is not a JSON object".to_owned())),
+        false => Err(wrong(format!("{option} is not a JSON object"))),
     }
 }

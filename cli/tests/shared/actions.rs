@@ -24,6 +24,8 @@ pub(crate) fn words<'a>(action: Action, of: &'a str, run: &'a str) -> Vec<&'a st
         Action::Prefer => vec!["workflow", "prefer", of, "a=1"],
         Action::Step => vec!["workflow", "step", of, "--text", "Kept"],
         Action::Heartbeat => vec!["workflow", "heartbeat", run],
+        Action::State => vec!["workflow", "state", run, "--set", "{\"b\": 2}"],
+        Action::Claim => vec!["workflow", "claim", run, "--owner", "engine"],
     }
 }
 
@@ -56,5 +58,10 @@ pub(crate) fn request(action: Action, of: &str, run: &str) -> (String, Value) {
         Action::Prefer => (format!("/workflow/prefer/{of}"), json!({"set": {"a": 1}})),
         Action::Step => (format!("/workflow/step/{of}"), json!({"text": "x"})),
         Action::Heartbeat => (format!("/workflow/heartbeat/{run}"), json!({})),
+        Action::State => (format!("/workflow/state/{run}"), json!({"state": {"b": 2}})),
+        Action::Claim => (
+            "/workflow/claim".to_owned(),
+            json!({"run_id": run, "owner": "engine"}),
+        ),
     }
 }

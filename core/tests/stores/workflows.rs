@@ -3,10 +3,10 @@
 
 use prosescope_core::record::WriteError;
 use prosescope_workflow::{
-    Action, ActionEffect, Append, Ask, Cancel, Fail, Finish, Heartbeat, Horizon, ImportantStep,
-    Input, Json, Kind, Move, NewEvent, Prefer, Prune, Start, Tables, TurnStatus, WorkflowEvent,
-    WorkflowFilter, WorkflowStatus, allowed_by_run, allowed_by_workflow, events, find_run,
-    find_workflow, list, prune, record, show, stuck,
+    Action, ActionEffect, Append, Ask, Cancel, Claim, ClaimNext, Fail, Finish, Heartbeat, Horizon,
+    ImportantStep, Input, Json, Kind, Move, NewEvent, Prefer, Prune, SetState, Start, Tables,
+    TurnResult, TurnStatus, WorkflowEvent, WorkflowFilter, WorkflowStatus, allowed_by_run,
+    allowed_by_workflow, events, find_run, find_workflow, list, prune, record, show, stuck,
 };
 
 pub(crate) const NOW: i64 = 1_768_487_452_123;
@@ -47,6 +47,7 @@ pub(crate) fn bring_about(
                 run: run.clone(),
                 question: "Which?".to_owned(),
                 payload: None,
+                owner: None,
             };
             record(store, &ask, None, NOW).unwrap();
         }
@@ -62,6 +63,7 @@ pub(crate) fn bring_about(
             let fail = Fail {
                 run: run.clone(),
                 error: output(),
+                owner: None,
             };
             record(store, &fail, None, NOW).unwrap();
         }
@@ -133,6 +135,7 @@ fn act(
                 run,
                 question: "Another?".to_owned(),
                 payload: None,
+                owner: None,
             };
             record(store, &ask, None, at).map(|_| ())
         }
@@ -153,7 +156,17 @@ fn act(
             };
             record(store, &finish, None, at).map(|_| ())
         }
-        Action::Fail => record(store, &Fail { run, error: json }, None, at).map(|_| ()),
+        Action::Fail => record(
+            store,
+            &Fail {
+                run,
+                error: json,
+                owner: None,
+            },
+            None,
+            at,
+        )
+        .map(|_| ()),
         Action::Append => {
             let notes = vec![NewEvent {
                 run: Some(run),
@@ -196,7 +209,32 @@ fn act(
             };
             record(store, &step, None, at).map(|_| ())
         }
-        Action::Heartbeat => record(store, &Heartbeat { run, owner: None }, None, at).map(|_| ()),
+        Action::State => {
+            let set = SetState {
+                run,
+                state: json,
+                owner: None,
+            };
+            record(store, &set, None, at).map(|_| ())
+        }
+        Action::Claim => {
+            let claim = Claim {
+                run,
+                owner: "engine".to_owned(),
+                lease: 0,
+            };
+            record(store, &claim, None, at).map(|_| ())
+        }
+        Action::Heartbeat => record(
+            store,
+            &Heartbeat {
+                run,
+                ..Heartbeat::default()
+            },
+            None,
+            at,
+        )
+        .map(|_| ()),
     }
 }
 
@@ -260,6 +298,9 @@ pub(crate) fn promises(store: &mut dyn Tables) {
     lists_and_names(store);
     a_version_that_moved_is_refused(store);
     errors_are_kept_when_a_workflow_is_resumed(store);
+    each_change_is_told_once(store);
+    a_checkpoint_stays_through_question_and_answer(store);
+    a_run_is_worked_on_by_one_engine(store);
     events_of_many_runs_are_pruned(store);
 }
 
@@ -284,6 +325,7 @@ fn texts_come_back(store: &mut dyn Tables) {
             run: begun.run_id.clone(),
             question: text.to_owned(),
             payload: None,
+            owner: None,
         };
         record(store, &ask, None, NOW).unwrap();
         let append = Append {
@@ -305,9 +347,13 @@ fn texts_come_back(store: &mut dyn Tables) {
         assert_eq!(turn.owner.as_deref(), Some(text));
         assert_eq!(turn.question().as_deref(), Some(text));
         let read = read(store, &begun.workflow_id, 0);
-        assert_eq!(read[0].text, text);
-        assert_eq!(read[0].payload.as_ref().unwrap().value()["text"], text);
-        assert_eq!(read[0].created_at.as_ref().unwrap().millis(), Some(NOW));
+        let [asked, appended] = &read[..] else {
+            panic!("{read:?}");
+        };
+        assert_eq!(asked.text, text);
+        assert_eq!(appended.text, text);
+        assert_eq!(appended.payload.as_ref().unwrap().value()["text"], text);
+        assert_eq!(appended.created_at.as_ref().unwrap().millis(), Some(NOW));
     }
 }
 
@@ -346,6 +392,7 @@ fn the_context_keeps_what_it_does_not_know(store: &mut dyn Tables) {
         message: Some("answer".to_owned()),
         summary: Some("so far".to_owned()),
         tail: 0,
+        owner: None,
     };
     assert_eq!(record(store, &finish, None, NOW).unwrap().seq, Some(2));
     for n in 0..3 {
@@ -384,6 +431,7 @@ fn who_waits_is_answered(store: &mut dyn Tables) {
         run: run.to_owned(),
         question: "q".to_owned(),
         payload: None,
+        owner: None,
     };
     let input = |run: Option<&str>| Input {
         workflow: of.clone(),
@@ -472,7 +520,8 @@ fn events_are_pruned_up_to_an_id_or_all(store: &mut dyn Tables) {
         prune(store, &command).unwrap().removed
     };
     assert_eq!(pruned(Some(ids[1]), false), 2);
-    assert_eq!(pruned(None, false), 3);
+    // The end of the run is an event, too.
+    assert_eq!(pruned(None, false), 4);
     assert_eq!(pruned(None, true), 2);
     let after = record(store, &append(1, false), None, NOW).unwrap().ids;
     assert!(after[0] > all[6].id, "an id is never used again");
@@ -483,7 +532,10 @@ fn events_are_pruned_up_to_an_id_or_all(store: &mut dyn Tables) {
     record(store, &cancel, None, NOW).unwrap();
     assert!(record(store, &append(1, true), None, NOW).unwrap().late);
     let late = read(store, &of, after[0]);
-    assert_eq!(late[0].payload.as_ref().unwrap().value()["late"], true);
+    let [_cancelled, late] = &late[..] else {
+        panic!("{late:?}");
+    };
+    assert_eq!(late.payload.as_ref().unwrap().value()["late"], true);
 }
 
 /// Checks that the events of more runs than fit into one SQL statement are pruned.
@@ -520,7 +572,7 @@ fn events_of_many_runs_are_pruned(store: &mut dyn Tables) {
         workflow: of,
         ..Prune::default()
     };
-    assert_eq!(prune(store, &ended).unwrap().removed, 70);
+    assert_eq!(prune(store, &ended).unwrap().removed, 2 * 70);
 }
 
 fn lists_and_names(store: &mut dyn Tables) {
@@ -529,6 +581,7 @@ fn lists_and_names(store: &mut dyn Tables) {
         run: begun.run_id.clone(),
         question: "Which?".to_owned(),
         payload: None,
+        owner: None,
     };
     record(store, &ask, None, NOW + 1_000_000).unwrap();
     let newest = list(store, &WorkflowFilter::default()).unwrap();
@@ -617,7 +670,180 @@ fn errors_are_kept_when_a_workflow_is_resumed(store: &mut dyn Tables) {
     assert!(show(store, &of).unwrap().unwrap().workflow.error.is_none());
     let kept = read(store, &of, 0);
     assert_eq!(
-        kept[0].payload.as_ref().unwrap().value()["error"]["message"],
+        kept[1].payload.as_ref().unwrap().value()["error"]["message"],
         "gone"
     );
+}
+
+/// Returns a new workflow and its run.
+fn begun(store: &mut dyn Tables, n: u32) -> (String, String) {
+    let begun = record(store, &start(n), None, NOW).unwrap();
+    (begun.workflow_id, begun.run_id)
+}
+
+fn question(run: &str, owner: Option<&str>) -> Ask {
+    Ask {
+        run: run.to_owned(),
+        question: "Which?".to_owned(),
+        payload: None,
+        owner: owner.map(str::to_owned),
+    }
+}
+
+fn answer(workflow: &str) -> Input {
+    Input {
+        workflow: workflow.to_owned(),
+        text: "That".to_owned(),
+        ..Input::default()
+    }
+}
+
+/// A command that repeats the recorded state tells nothing.
+fn each_change_is_told_once(store: &mut dyn Tables) {
+    let (of, run) = begun(store, 8000);
+    for _ in 0..2 {
+        record(store, &question(&run, None), None, NOW).unwrap();
+    }
+    record(store, &answer(&of), None, NOW).unwrap();
+    for _ in 0..2 {
+        record(store, &Move::Pause(of.clone()), None, NOW).unwrap();
+    }
+    record(store, &Move::Resume(of.clone()), None, NOW).unwrap();
+    for _ in 0..2 {
+        let finish = Finish {
+            run: run.clone(),
+            output: output(),
+            message: Some("That reef.".to_owned()),
+            ..Finish::default()
+        };
+        record(store, &finish, None, NOW).unwrap();
+    }
+    let cancel = Cancel {
+        workflow: of.clone(),
+        run: None,
+    };
+    record(store, &cancel, None, NOW).unwrap();
+    let told: Vec<String> = read(store, &of, 0)
+        .iter()
+        .map(|event| {
+            let what = event.payload.as_ref().unwrap().value()["what"].clone();
+            let of_run = event.run_id.is_some();
+            format!("{} {what} {of_run} {}", event.kind, event.text)
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "status \"ask\" true Which?",
+            "status \"input\" true answered",
+            "status \"pause\" false paused",
+            "status \"resume\" false resumed",
+            "final \"finish\" true That reef.",
+            "status \"cancel\" false cancelled",
+        ]
+    );
+}
+
+fn a_checkpoint_stays_through_question_and_answer(store: &mut dyn Tables) {
+    let (of, run) = begun(store, 8100);
+    let set = |json: &str| SetState {
+        run: run.clone(),
+        state: Json::parse(json).unwrap(),
+        owner: None,
+    };
+    let state = |store: &mut dyn Tables| {
+        let view = show(store, &of).unwrap().unwrap();
+        view.runs[0].state.value().clone()
+    };
+    record(store, &set("{\"phase\": 1}"), None, NOW).unwrap();
+    assert!(
+        record(store, &set("{\"phase\": 1}"), None, NOW)
+            .unwrap()
+            .already
+    );
+    record(store, &question(&run, None), None, NOW).unwrap();
+    record(store, &set("{\"phase\": 2}"), None, NOW).unwrap();
+    assert_eq!(state(store)["phase"], 2);
+    assert_eq!(state(store)["pending_input"]["question"], "Which?");
+    for wrong in ["{\"pending_input\": 1}", "[]"] {
+        let refused = record(store, &set(wrong), None, NOW);
+        assert!(
+            matches!(refused, Err(WriteError::Wrong { .. })),
+            "{refused:?}"
+        );
+    }
+    record(store, &answer(&of), None, NOW).unwrap();
+    assert_eq!(state(store), serde_json::json!({"phase": 2}));
+}
+
+fn a_run_is_worked_on_by_one_engine(store: &mut dyn Tables) {
+    // Runs of other tests must not be claimed.
+    let (of, first) = begun(store, 8200);
+    let second = Start {
+        workflow: Some(of.clone()),
+        parallel: true,
+        run: id(8299),
+        ..start(8200)
+    };
+    let second = record(store, &second, None, NOW + 1).unwrap().run_id;
+    let next = |store: &mut dyn Tables, owner: &str, now: i64| {
+        let next = ClaimNext {
+            workflow: Some(of.clone()),
+            owner: owner.to_owned(),
+            lease: 1_000,
+            ..ClaimNext::default()
+        };
+        next.claim(store, now)
+            .unwrap()
+            .map(|claimed| claimed.run.id)
+    };
+    assert_eq!(next(store, "a", NOW + 2).as_deref(), Some(&*first));
+    assert_eq!(next(store, "b", NOW + 2).as_deref(), Some(&*second));
+    assert_eq!(next(store, "c", NOW + 2), None);
+    let beat = |owner: &str| Heartbeat {
+        run: first.clone(),
+        owner: Some(owner.to_owned()),
+        lease: 1_000,
+    };
+    let is_refused = |done: Result<TurnResult, WriteError>| {
+        assert!(
+            matches!(
+                done,
+                Err(WriteError::Refused {
+                    rule: "not-yours",
+                    ..
+                })
+            ),
+            "{done:?}"
+        );
+    };
+    // What is not an engine's is refused to it, and to whoever gives no name.
+    is_refused(record(store, &beat("b"), None, NOW + 3));
+    is_refused(record(store, &question(&first, None), None, NOW + 3));
+    let finish = |owner: Option<&str>| Finish {
+        run: first.clone(),
+        output: output(),
+        owner: owner.map(str::to_owned),
+        ..Finish::default()
+    };
+    is_refused(record(store, &finish(Some("b")), None, NOW + 3));
+    // A heartbeat extends the lease; without one, another engine takes over.
+    let told = record(store, &beat("a"), None, NOW + 900).unwrap();
+    assert_eq!(told.workflow_status, "active");
+    assert_eq!(next(store, "c", NOW + 1_100).as_deref(), Some(&*second));
+    assert_eq!(next(store, "d", NOW + 1_901).as_deref(), Some(&*first));
+    is_refused(record(store, &finish(Some("a")), None, NOW + 1_902));
+    // A run that waits is nobody's; after the answer, any engine claims it.
+    record(store, &question(&first, Some("d")), None, NOW + 1_903).unwrap();
+    assert_eq!(next(store, "e", NOW + 1_904), None);
+    let input = Input {
+        run: Some(first.clone()),
+        ..answer(&of)
+    };
+    record(store, &input, None, NOW + 1_905).unwrap();
+    record(store, &Move::Pause(of.clone()), None, NOW + 1_906).unwrap();
+    assert_eq!(next(store, "e", NOW + 1_907), None);
+    record(store, &Move::Resume(of.clone()), None, NOW + 1_908).unwrap();
+    assert_eq!(next(store, "e", NOW + 1_909).as_deref(), Some(&*first));
+    record(store, &finish(Some("e")), None, NOW + 1_910).unwrap();
 }

@@ -118,7 +118,7 @@ fn ours() -> Option<(Address, String)> {
 fn every_action_in_every_status_does_what_the_table_says() {
     let Some((address, _)) = ours() else { return };
     let mut store = PostgresTables::set_up(&address).unwrap();
-    assert_eq!(conformance::lifecycle(&mut store), 18 * 14);
+    assert_eq!(conformance::lifecycle(&mut store), 18 * 16);
     conformance::promises(&mut store);
 }
 

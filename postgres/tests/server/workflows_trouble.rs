@@ -73,6 +73,7 @@ fn a_command_that_is_cut_at_commit_is_recorded_once() {
             run: run.clone(),
             question: "Which?".to_owned(),
             payload: None,
+            owner: None,
         };
         record(&mut store, &ask, None, NOW).unwrap();
         arm();

@@ -26,15 +26,16 @@ fn a_conversation_over_http() {
     let events = json!([{"text": "a", "kind": "progress", "run_id": run}, {"text": "b", "payload": {"n": 1}}]);
     assert_eq!(
         site.post(&format!("/workflow/events/{of}"), &events).json()["ids"],
-        json!([1, 2])
+        // The question and the answer are events, too.
+        json!([3, 4])
     );
     let one = site.post(
         &format!("/workflow/events/{of}"),
         &json!({"text": "c", "kind": "final"}),
     );
-    assert_eq!(one.json()["ids"], json!([3]));
+    assert_eq!(one.json()["ids"], json!([5]));
     let page = site
-        .get(&format!("/workflows/{of}/events?after=1&limit=1"))
+        .get(&format!("/workflows/{of}/events?after=3&limit=1"))
         .json();
     assert_eq!(
         (page["events"][0]["text"].as_str(), page["more"].as_bool()),

@@ -28,7 +28,8 @@ CREATE TABLE IF NOT EXISTS workflow_runs (
   updated_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%d %H:%M:%f', 'now') || '000'),
   x_version INTEGER NOT NULL DEFAULT 1,
   x_owner TEXT,
-  x_heartbeat TEXT
+  x_heartbeat TEXT,
+  x_lease TEXT
 );
 
 -- AUTOINCREMENT, because the id of a removed event must never be used again.

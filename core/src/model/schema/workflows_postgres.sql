@@ -60,9 +60,10 @@ ALTER TABLE workflows ADD COLUMN IF NOT EXISTS x_writer XID8;
 ALTER TABLE workflow_runs ADD COLUMN IF NOT EXISTS x_version BIGINT NOT NULL DEFAULT 1;
 ALTER TABLE workflow_runs ADD COLUMN IF NOT EXISTS x_changed TIMESTAMPTZ;
 ALTER TABLE workflow_runs ADD COLUMN IF NOT EXISTS x_writer XID8;
--- Errata M4: who works on a run, and the time of the last heartbeat.
+-- Errata M4: who works on a run, the time of the last heartbeat, and until when no other engine may work on the run.
 ALTER TABLE workflow_runs ADD COLUMN IF NOT EXISTS x_owner TEXT;
 ALTER TABLE workflow_runs ADD COLUMN IF NOT EXISTS x_heartbeat TIMESTAMPTZ;
+ALTER TABLE workflow_runs ADD COLUMN IF NOT EXISTS x_lease TIMESTAMPTZ;
 
 -- An update without a new version was computed from the data that its transaction read. If the row changed after that
 -- transaction began, the update would undo that change, so it is refused as a serialization failure, which programs

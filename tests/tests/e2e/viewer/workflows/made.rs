@@ -78,6 +78,7 @@ pub(crate) fn ours(folder: &Path) -> PathBuf {
     made.record(&Fail {
         run,
         error: Json::of_message("index server: connection reset by peer"),
+        owner: None,
     });
     made.record(&Move::Error(
         BROKEN.to_owned(),
@@ -139,6 +140,7 @@ pub(crate) fn ours(folder: &Path) -> PathBuf {
         run: second,
         question: "Which cost centre pays: IT-4410 or OPS-2207?".to_owned(),
         payload: None,
+        owner: None,
     });
     path
 }
