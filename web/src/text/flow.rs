@@ -1,9 +1,9 @@
-//! Finds the line breaks that only wrap a paragraph of prose at about 80 columns. The page is narrower or wider than
+//! Finds the line breaks that only wrap a paragraph of prose, at 80 or 120 columns. The page is narrower or wider than
 //! that, so it wraps such a paragraph itself. All other breaks are kept: those of code, tables, lists and verses.
 
 /// The widths, in characters, at which texts are wrapped. Shorter lines are verses, addresses or facts; longer lines are
 /// whole paragraphs.
-const WIDTHS: std::ops::RangeInclusive<usize> = 50..=110;
+const WIDTHS: std::ops::RangeInclusive<usize> = 50..=130;
 
 /// The length of the longest name in front of a colon that begins a fact, as in `Owner: ops-team`.
 const NAME: usize = 20;
