@@ -43,6 +43,7 @@ pub use memories::Memory;
 pub use needs::Need;
 pub use next::next;
 pub use outcome::Outlook;
+pub(crate) use outcome::goes_on_at;
 pub use prompt::prompt;
 pub(crate) use prompt::{fence, lines};
 pub use sections::sections;

@@ -20,6 +20,11 @@ pub struct Outlook<'a> {
     positions: BTreeMap<NodeId, usize>,
 }
 
+/// Describes where a program goes on: ``goes on at line 9, `session "Write"` ``.
+pub(crate) fn goes_on_at(next: &Statement) -> String {
+    format!("goes on at line {}, `{}`", next.line, short(&next.text, 60))
+}
+
 impl<'a> Outlook<'a> {
     /// Builds the index of the plan's positions.
     pub fn new(facts: ResumeFacts<'a>, plan: &'a ResumePlan) -> Outlook<'a> {
@@ -80,7 +85,7 @@ impl<'a> Outlook<'a> {
             .filter(|a| !matches!(a.how, How::Here | How::Called))
             .find(|a| gate.is_none_or(|gate| !listing.contains(gate, a.statement)));
         match behind.and_then(|a| listing.get(a.statement)) {
-            Some(s) => format!("goes on at line {}, `{}`", s.line, short(&s.text, 60)),
+            Some(next) => goes_on_at(next),
             None => "the program ends".to_owned(),
         }
     }

@@ -58,6 +58,8 @@ pub(super) struct Values {
     pub(super) lost: RefCell<Vec<Unread>>,
     /// The writer of each binding for which a page already looked up the writer.
     pub(super) written: RefCell<BTreeMap<u32, ValueWriter>>,
+    /// The beginning of the first argument of each call that a page already named, by the call's id.
+    pub(super) arguments: RefCell<BTreeMap<i64, String>>,
 }
 
 /// A database, with its name in rows and messages.
@@ -215,6 +217,7 @@ impl Values {
             agent_stores: Vec::new(),
             folders: Vec::new(),
             lost: RefCell::default(),
+            arguments: RefCell::default(),
             written: RefCell::default(),
         }
     }

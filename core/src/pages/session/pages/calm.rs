@@ -49,12 +49,17 @@ pub fn name_calls(session: &Session, page: &mut TracePage) {
     }
 }
 
-/// Returns the beginning of a call's first argument; `None` if it is not recorded, or empty.
+/// Returns the beginning of a call's first argument; `None` if it is not recorded, or empty. Each is read once, because
+/// a list or a search names the same call for many values.
 fn argument(session: &Session, call: i64) -> Option<String> {
     let at = session.index.arguments.get(&call)?;
     let binding = session.run.bindings.get(*at as usize)?;
-    let preview = session.values.preview(ValueTable::Bindings, &binding.value);
-    Some(short(&preview, ARGUMENT)).filter(|words| !words.is_empty())
+    let mut known = session.values.arguments.borrow_mut();
+    let words = known.entry(call).or_insert_with(|| {
+        let preview = session.values.preview(ValueTable::Bindings, &binding.value);
+        short(&preview, ARGUMENT)
+    });
+    Some(words.clone()).filter(|words| !words.is_empty())
 }
 
 /// Returns a scope in words; see [`crate::pages::view::BindingRow::scope`].

@@ -219,7 +219,7 @@ fn headline(opened: &Opened, view: &Overview, plan: &resume::ResumePlan) -> Stri
 
 /// Returns the gate with whose approval the record ends: the run has not gone on yet.
 fn approved_last(opened: &Opened) -> Option<&Node> {
-    let last = opened.trace.nodes.iter().last()?;
+    let last = opened.trace.nodes.last()?;
     let is_approved = last.status == NodeStatus::Approved && opened.trace.positions.is_empty();
     is_approved.then_some(last)
 }
@@ -232,11 +232,7 @@ fn if_approved(
 ) -> Option<String> {
     approved_last(session)?;
     let next = facts.listing?.get(plan.ahead.first()?.statement)?;
-    Some(format!(
-        "The run goes on at line {}, {}.",
-        next.line,
-        story::code(&next.text, 60)
-    ))
+    Some(format!("The run {}.", resume::goes_on_at(next)))
 }
 
 /// Describes what the program does if the gate at which the run waits is rejected, or, if the gate is overdue, timed

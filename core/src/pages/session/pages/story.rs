@@ -225,7 +225,7 @@ fn nothing_ran(view: &Overview, skipped: u32, remarks: u32) -> String {
 }
 
 /// Puts a statement into backticks, so that pages can format it inside of a sentence.
-pub(super) fn code(text: &str, most: usize) -> String {
+fn code(text: &str, most: usize) -> String {
     format!("`{}`", short(text, most).replace('`', "'"))
 }
 
