@@ -1,6 +1,7 @@
 //! Tests the comparison of two runs, and the text of a run for a model.
 
 use std::fs;
+use std::path::PathBuf;
 
 use prosescope_tests::{build, needs};
 
@@ -84,41 +85,44 @@ fn two_runs_are_compared_by_mouse_and_by_keys() {
     viewer.assert_quiet();
 }
 
-/// Two files that came by mail have the same name. The second is opened beside the first, by the finder.
-#[test]
-fn another_file_is_compared_with_the_open_run() {
-    let (Some(_), Some(mut viewer)) = (needs::sqlite3(), Viewer::from_disk()) else {
-        return;
-    };
+/// Opens the first of two files that came by mail, with the same name. Returns the path of the second, too.
+fn first_of_two() -> Option<(tempfile::TempDir, PathBuf, Viewer)> {
+    needs::sqlite3()?;
+    let mut viewer = Viewer::from_disk()?;
     let folder = tempfile::tempdir().unwrap();
     let runs = two(folder.path()).join("runs");
     let file = |run: &str| runs.join(run).join("state.db");
     viewer.drop_run(&[&file("20260118-201530-aaaaaa")]);
+    Some((folder, file("20260119-201530-bbbbbb"), viewer))
+}
+
+/// The second file is opened beside the first, by the finder.
+#[test]
+fn another_file_is_compared_with_the_open_run() {
+    let Some((_folder, second, mut viewer)) = first_of_two() else {
+        return;
+    };
     viewer.key("Ctrl+k");
     viewer.wait("document.querySelector('dialog.finder input:focus')");
     viewer.type_text("compare with another");
     viewer.wait("document.querySelectorAll('dialog.finder [role=option]').length === 1");
-    viewer.set_files("#pick-beside", &[&file("20260119-201530-bbbbbb")]);
+    viewer.set_files("#pick-beside", &[&second]);
     viewer.wait_main("5 rows differ");
     viewer.assert_no_errors();
 }
 
-/// Two files that came by mail have one name. The same file again replaces what is open.
+/// The same file again replaces what is open.
 #[test]
 fn a_second_drop_adds_its_runs() {
-    let (Some(_), Some(mut viewer)) = (needs::sqlite3(), Viewer::from_disk()) else {
+    let Some((_folder, second, mut viewer)) = first_of_two() else {
         return;
     };
-    let folder = tempfile::tempdir().unwrap();
-    let runs = two(folder.path()).join("runs");
-    let file = |run: &str| runs.join(run).join("state.db");
-    viewer.drop_run(&[&file("20260118-201530-aaaaaa")]);
-    viewer.page.drop_files(&[&file("20260119-201530-bbbbbb")]);
+    viewer.page.drop_files(&[&second]);
     viewer.wait_text("2 runs open");
     viewer.wait("document.querySelectorAll('.run-rows .row:not(.head)').length === 2");
     viewer.click_text(".run-rows .row", "aaaaaa");
     viewer.wait_page("Trace");
-    viewer.page.drop_files(&[&file("20260119-201530-bbbbbb")]);
+    viewer.page.drop_files(&[&second]);
     viewer.wait("document.querySelector('.bar').innerText.includes('bbbbbb')");
     viewer.wait_page("Trace");
     viewer.assert_no_errors();
