@@ -421,10 +421,9 @@ impl App {
         if let (Route::Run { run, .. }, Some(Route::Home)) = (self.route.get_untracked(), &route)
             && self.number() == 1
         {
-            self.notice.set(Some(Trouble::new(
-                format!("No run {run} is here."),
-                "It may be in another folder, or it was removed. The list has the runs that are here.",
-            )));
+            self.say(&format!(
+                "No run {run} is here; the list has the runs that are"
+            ));
         }
         self.behind.set_value(Vec::new());
         if is_first {
